@@ -4,6 +4,7 @@ import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { CompleteOf, InputFields, Shape, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
+import type { TogetherCheck } from './together.ts';
 
 /** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
 export const EFFECTS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'] as const;
@@ -52,6 +53,8 @@ export interface Operation {
   readonly params?: Shape;
   readonly query?: Shape;
   readonly body?: Shape;
+  /** What is wrong with an input although each of its fields is right. */
+  readonly together?: TogetherCheck;
   /** Content type of a body that is a file and not JSON. */
   readonly takes?: string;
   readonly returns: Returns;

@@ -18,6 +18,7 @@ import {
   WEBHOOK_ID,
   WEBHOOK_WITH_SECRET,
 } from './resources.ts';
+import { knownEvents } from './together.ts';
 
 const card = { card_id: CARD_ID };
 const webhook = { webhook_id: WEBHOOK_ID };
@@ -163,6 +164,7 @@ export const OPERATIONS = {
     effect: 'reversible',
     repeat: 'never',
     body: CREATE_WEBHOOK,
+    together: knownEvents,
     returns: one(WEBHOOK_WITH_SECRET, assumed('A-15'), 201),
     fails: ['invalid_request'],
     makes: 'webhook',
@@ -186,6 +188,7 @@ export const OPERATIONS = {
       repeat: 'freely',
       params: webhook,
       body: UPDATE_WEBHOOK,
+      together: knownEvents,
       returns: one(WEBHOOK, assumed('A-70')),
       fails: ['not_found', 'invalid_request'],
       readBack: 'webhooks.get',

@@ -3,7 +3,6 @@
  * process writes while another checkpoints), else the package, which has the same interface.
  */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Connection, GuardedConnection } from './connection.ts';
@@ -55,13 +54,15 @@ function loadEngine(): Engine {
 }
 
 let packaged: Engine | undefined;
+/** An import would load Node's own search at every start. */
+const nodeModule = () => process.getBuiltinModule('node:module');
 
 /**
  * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: what the
  * package puts around it is not used here. Where there is none, the package knows.
  */
 function packagedEngine(): Engine {
-  packaged ??= compiledEngine() ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+  packaged ??= compiledEngine() ?? (nodeModule().createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
   return packaged;
 }
 

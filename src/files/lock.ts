@@ -1,8 +1,8 @@
 /** Lock files, which a later process takes over from a dead one, and identities of processes. */
 
 import { createHash } from 'node:crypto';
-import { constants, readFileSync, readlinkSync } from 'node:fs';
-import { copyFile, link, rm } from 'node:fs/promises';
+// What of it gives promises is loaded when it is first asked for: most commands hold no lock.
+import { constants, promises, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type CliError, notSent } from '../core/errors.ts';
 import { withDigits, withoutDigits } from '../core/names.ts';
@@ -84,7 +84,7 @@ async function take(path: string, us: Holder, isRunning: IsRunning | undefined, 
   if ((await take(takeover, us, isRunning, depth + 1)) !== 'taken') return holder;
   try {
     const now = await readHolder(path);
-    if (typeof now === 'object' && now.nonce === holder.nonce) await rm(path);
+    if (typeof now === 'object' && now.nonce === holder.nonce) await promises.rm(path);
     return await takeFree(path, us);
   } finally {
     await release(takeover, us);
@@ -96,24 +96,24 @@ async function takeFree(path: string, us: Holder): Promise<Seen | 'taken'> {
   const temporary = `${path}.${us.pid}-${us.nonce}`;
   await createPrivate(temporary, `${JSON.stringify(us)}\n`);
   try {
-    await link(temporary, path).catch(async (error: unknown) => {
+    await promises.link(temporary, path).catch(async (error: unknown) => {
       // File systems without hard links: still exclusive, only a crash in between needs a hand.
       if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
-      await copyFile(temporary, path, constants.COPYFILE_EXCL);
+      await promises.copyFile(temporary, path, constants.COPYFILE_EXCL);
     });
     return 'taken';
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return readHolder(path);
     throw error;
   } finally {
-    await rm(temporary, { force: true });
+    await promises.rm(temporary, { force: true });
   }
 }
 
 async function release(path: string, us: Holder): Promise<void> {
   const holder = await readHolder(path);
   if (typeof holder === 'object' && holder.nonce === us.nonce && holder.pid === us.pid) {
-    await rm(path, { force: true });
+    await promises.rm(path, { force: true });
   }
 }
 

@@ -5,7 +5,6 @@
 
 import { REFUSALS, type Refusal } from '../contract/refusals.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandbox/methods.ts';
-import { mismatches } from '../contract/sandbox/together.ts';
 import { shapeProblem } from '../contract/violation.ts';
 import type { ErrorKind } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
@@ -142,8 +141,8 @@ function inputOf(operation: StepOperation, written: unknown, checking: Checking)
     wrong([...path, name], `${name} is not known to ${operation.name}; known: ${words}`, true);
   }
   // Said of fields that are right one by one.
-  const found = isRight ? mismatches(operation.name, { given: new Set(Object.keys(input)), values }) : [];
-  for (const { field, text } of found) fault([...path, ...(field === undefined ? [] : [field])], text);
+  const found = isRight ? operation.row.together?.({ given: new Set(Object.keys(input)), values }) : undefined;
+  if (found !== undefined) fault([...path, ...(found.field === undefined ? [] : [found.field])], found.text);
   return input;
 }
 

@@ -9,7 +9,6 @@ import type { Field } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ListPage, Operation, ResultOf } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
-import { mismatches } from '../../contract/sandbox/together.ts';
 import { usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';
 
@@ -107,7 +106,7 @@ export function adminCommand<const N extends AdminName>(declaration: AdminDeclar
       const given = Object.keys(members).filter(member => whole[member] !== undefined);
       const input = Object.fromEntries(given.map(member => [member, whole[member]]));
       const called = (member: string) => flagName(keys.get(member) ?? member);
-      const [wrong] = mismatches(operation, { given: new Set(given), values: input, called });
+      const wrong = row.together?.({ given: new Set(given), values: input, called });
       if (wrong !== undefined) throw usage(wrong.text);
       if (isPaged) {
         const { page, per_page, ...query } = input;

@@ -6,13 +6,12 @@ import { EVENTS } from '../events.ts';
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
 import { WEBHOOK_ID, WEBHOOK_STATUSES } from '../resources.ts';
+import { DELIVERY_STATES } from './basis.ts';
 import { change, listOf, look, one, pageOf, paging } from './row.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
 const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
 export type SignedWith = (typeof SIGNED_WITH)[number];
-
-export const DELIVERY_STATES = ['queued', 'sending', 'delivered', 'failed', 'cancelled'] as const;
 
 export const ATTEMPT = {
   number: must(integer('Which attempt, from 1.')),

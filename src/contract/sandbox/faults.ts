@@ -9,6 +9,7 @@ import { type InputFields, must, nullable, type Shape } from '../field.ts';
 import { METHODS } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { choice, flag, integer, number, object, text, time } from '../own-field.ts';
+import type { TogetherCheck } from '../together.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
 import { change, listOf, look, nothing, one, pageOf, paging } from './row.ts';
 
@@ -195,6 +196,13 @@ function partProblem(at: string, shape: Shape, values: Values): Problem | undefi
   return problem && { ...problem, field: `${at}.${problem.field}` };
 }
 
+const ruleProblem: TogetherCheck = ({ given, values }) => {
+  // What an earlier step names is not known yet: such a part is left out, and an action cannot be.
+  if (given.has('action') && values['action'] === undefined) return undefined;
+  const problem = faultProblem(values);
+  return problem && { field: problem.field.split('.')[0], text: `${problem.field} ${problem.text}` };
+};
+
 // Operations: faults, the log of requests, dialects (docs/design/sandbox.md, sections 4 and 5).
 
 export const FAULT = {
@@ -256,7 +264,11 @@ const DIALECT = {
 
 export const FAULT_OPERATIONS = {
   faults: look('List fault rules in the order they are asked', 'GET /faults', { returns: listOf(FAULT) }),
-  'faults.add': change('Add a fault rule', 'POST /faults', { body: FAULT_BODY, returns: one(FAULT, 201) }),
+  'faults.add': change('Add a fault rule', 'POST /faults', {
+    body: FAULT_BODY,
+    together: ruleProblem,
+    returns: one(FAULT, 201),
+  }),
   'faults.remove': change('Remove a fault rule', 'DELETE /faults/{fault_id}', {
     params: { fault_id: must(text('Rule.', { maxLength: 64 })) },
     returns: nothing(),

@@ -5,8 +5,8 @@
 import { CARD_ID } from '../card.ts';
 import { must } from '../field.ts';
 import { choice, flag, integer, number, sealed, text, time } from '../own-field.ts';
+import { CLOCK_MODES } from './basis.ts';
 import { change, look, one, reading } from './row.ts';
-import { CLOCK_MODES } from './state.ts';
 
 /** Below it stand the page, its files, and the control surface. */
 export const PAGE_PATH = '/_sandbox/';

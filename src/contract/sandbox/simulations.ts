@@ -8,6 +8,7 @@ import { LIMITS } from '../limits.ts';
 import { type Operation, rowsWith } from '../operation.ts';
 import { choice, flag, integer, list, money, text } from '../own-field.ts';
 import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
+import { oneOf } from '../together.ts';
 import { one } from './row.ts';
 
 const seen = text('Identifier made or changed by it.');
@@ -129,6 +130,7 @@ export const SIMULATIONS = {
       answer: choice(['right', 'wrong'], 'Which code is typed.'),
       otp: text('The code that is typed.', { maxLength: 8, secret: true }),
     },
+    together: oneOf('otp', 'answer'),
   }),
   'simulate.challenge-expire': ofChallenge('expire', 'Expire a pending 3DS challenge now', 'Challenge to end.'),
   'simulate.cancel': ofChallenge('cancel', 'Cancel a 3DS challenge as the card holder', 'Challenge to cancel.'),
@@ -139,6 +141,7 @@ export const SIMULATIONS = {
       crypto_amount: text('Amount in the cryptocurrency, in place of USD.', { maxLength: 24 }),
       confirmations: choice(['timed', 'manual'], 'One for every block, or only by hand.', { defaults: 'timed' }),
     },
+    together: oneOf('amount', 'crypto_amount'),
   }),
   'simulate.confirmations': ofDeposit(
     'confirmations',

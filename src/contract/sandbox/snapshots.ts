@@ -4,8 +4,8 @@
  */
 import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, money, text, time } from '../own-field.ts';
+import { CLOCK_MODES, IMPORT_PATH } from './basis.ts';
 import { change, listOf, look, nothing, one, reading, THOROUGH } from './row.ts';
-import { CLOCK_MODES } from './state.ts';
 
 /** What a snapshot may be called. */
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -90,7 +90,7 @@ export const TRANSFERS = {
   export: reading('Everything the sandbox holds as one file', 'GET /export', {
     returns: { ...one({}), contentType: SNAPSHOT_FILE.contentType },
   }),
-  import: change('Put such a file in place of everything the sandbox holds', 'POST /import', {
+  import: change('Put such a file in place of everything the sandbox holds', `POST ${IMPORT_PATH}`, {
     effect: 'irreversible',
     takes: SNAPSHOT_FILE.contentType,
     returns: one(RESTORED),

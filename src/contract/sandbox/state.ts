@@ -12,6 +12,8 @@ import {
   TRANSACTION_STATUSES,
   TRANSACTION_TYPES,
 } from '../resources.ts';
+import { oneOf, type TogetherCheck } from '../together.ts';
+import { CHALLENGE_STATUSES, CLOCK_MODES } from './basis.ts';
 import { DIALECT_NAMES } from './faults.ts';
 import { change, listOf, look, one, pageOf, paging, reading, THOROUGH, TIMED } from './row.ts';
 
@@ -51,8 +53,6 @@ export const SERVER_OPERATIONS = {
 
 // The clock of the sandbox (docs/design/sandbox.md, section 6).
 
-export const CLOCK_MODES = ['real', 'offset', 'frozen', 'scaled'] as const;
-
 const CLOCK = {
   mode: must(choice(CLOCK_MODES, 'How it goes.')),
   now: must(time('What it shows.')),
@@ -77,6 +77,11 @@ const SPAN = text('How far, such as 7d, 36h or 1d12h.', {
   form: { holds: span => durationOf(span) !== undefined, says: 'must be a span of time such as 7d, 36h or 1d12h' },
 });
 
+const rateOfScaled: TogetherCheck = ({ given, values: { mode }, called = name => name }) =>
+  mode === undefined || (mode === 'scaled') === given.has('rate')
+    ? undefined
+    : { text: `${called('rate')} is needed for a scaled clock, and for no other` };
+
 export const CLOCK_OPERATIONS = {
   'clock.show': look('Show the clock of the sandbox', 'GET /clock', { returns: one(MOVING_CLOCK) }),
   'clock.set': change('Set the clock of the sandbox', 'PUT /clock', {
@@ -85,6 +90,7 @@ export const CLOCK_OPERATIONS = {
       at: time('What it shall show now; what it shows when left out.'),
       rate: number('Seconds in one real second, for a scaled clock.', { min: 0.001, max: 1_000_000 }),
     },
+    together: rateOfScaled,
     returns: one(CLOCK),
   }),
   'clock.advance': change(
@@ -92,6 +98,7 @@ export const CLOCK_OPERATIONS = {
     'POST /clock/advance',
     {
       body: { by: SPAN, to: time('Until when.') },
+      together: oneOf('by', 'to'),
       returns: one({
         mode: CLOCK.mode,
         now: CLOCK.now,
@@ -181,8 +188,6 @@ const WHOLE_TRANSACTION = {
   refunded: usd('Refunded of what was settled.'),
   chain: must(rows(CARD_ENTRY, 'Entries about it and its purchase, oldest first.')),
 } as const;
-
-export const CHALLENGE_STATUSES = ['pending', 'approved', 'failed', 'expired', 'cancelled'] as const;
 
 /** Without its code. */
 const FOUND_CHALLENGE = {

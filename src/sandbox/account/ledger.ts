@@ -4,7 +4,7 @@
  * alone.
  */
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';
+import { type Cents, cents, plainAmount, sumCents, toUsd } from '../../core/money.ts';
 import { type Call, found, Refused } from '../calls/handler.ts';
 import { mustFreeze } from '../rules/money.ts';
 import { type CardRow, cardById, walletOf } from '../store/rows.ts';
@@ -142,6 +142,15 @@ export function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen
   act.sql.update('cards', { id: card.id }, { status, document: documentOf(wire) });
   act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wire);
   return changed;
+}
+
+/** What a card, where one is concerned, and the wallet hold now. */
+export function balances(sql: Sql, cardId: string | undefined) {
+  const card = cardId === undefined ? undefined : cardById(sql, cardId);
+  return {
+    ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
+    wallet_balance: toUsd(walletOf(sql).balance),
+  };
 }
 
 /** Arithmetic on cents that stays cents. */

@@ -6,12 +6,13 @@ import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
 import { type Call, found, impossible } from '../calls/handler.ts';
-import { type Addressed, pageOfList, webhookOf } from '../handlers/service.ts';
+import { type Addressed, webhookOf } from '../handlers/service.ts';
 import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { StoreHandlers, StoreMoment } from '../service/service.ts';
 import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
+import { pageOfList } from './state.ts';
 
 export const DELIVERIES = {
   deliveries: moment => {

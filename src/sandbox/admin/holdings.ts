@@ -7,7 +7,7 @@ import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
-import { NEWEST_FIRST, pageOfList } from '../handlers/service.ts';
+import { NEWEST_FIRST } from '../handlers/service.ts';
 import { isoTime, monthOf } from '../rules/dates.ts';
 import type { StoreHandlers } from '../service/service.ts';
 import { generationOf } from '../store/open.ts';
@@ -23,6 +23,7 @@ import {
   type WebhookRow,
 } from '../store/rows.ts';
 import { escaped, type Query, type Sql } from '../store/sql.ts';
+import { pageOfList } from './state.ts';
 
 const NOTHING = 0 as Cents;
 

@@ -1,9 +1,13 @@
 /** status, reset, ledger, clock, faults, requests, accounts, dialect: what the sandbox says of itself, and what is set in it. */
-import { FAULT, type FaultRule, isDeliveryKind, LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
+import type { PagedName } from '../../contract/calls.ts';
+import type { Shape } from '../../contract/field.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { type Call, found, impossible, Refused } from '../calls/handler.ts';
+import { type Call, type Fields, found, impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants, damagedPages, invariantResults, isLarge } from '../checks/invariants.ts';
 import {
   advanceOf,
@@ -19,13 +23,29 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { NEWEST_FIRST, paged, pageOfList, pagesOf } from '../handlers/service.ts';
+import { NEWEST_FIRST, type Paging, paged, pagesOf } from '../handlers/service.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { keptKey, keptRequests } from '../service/logs.ts';
 import type { ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
 import { countAll, type FaultRow, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
-import { escaped, nextCount } from '../store/sql.ts';
+import { escaped, listed, nextCount, type Query, type SqlRow } from '../store/sql.ts';
+
+/**
+ * A page of a list of the control surface: rows of a query, or those at hand, each as the shape of the list has it, and so many as
+ * it says where nothing is asked. `also` are members that no column has.
+ */
+export function pageOfList<const N extends PagedName<AdminOperations>, Row extends object = SqlRow>(
+  name: N,
+  { sql, input }: Pick<Call, 'sql'> & { readonly input: Paging },
+  from: Query | readonly Row[],
+  also: (row: Row) => object = () => ({}),
+) {
+  const { query, returns } = ADMIN_OPERATIONS[name];
+  const list = 'from' in from ? listed<Row>(sql, from) : pagesOf(from);
+  const wire = (row: Row) => wired(returns.shape as Shape, { ...(row as Fields), ...also(row) });
+  return paged(input, Number(query.per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
+}
 
 export const STATE = {
   'faults.add': ({ sql, now, idSource, input }) => {
@@ -89,8 +109,7 @@ export const STATE = {
     const isWanted = (row: RequestRow) =>
       row.at >= since &&
       Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
-    const rows = keptRequests(sql, parts.requestLog).filter(isWanted).toReversed();
-    return paged(input, 100, pagesOf(rows), row => wired(LOGGED_REQUEST, row));
+    return pageOfList('requests', { sql, input }, keptRequests(sql, parts.requestLog).filter(isWanted).toReversed());
   },
 
   'clock.show': ({ sql, now, parts }) => {

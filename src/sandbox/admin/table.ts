@@ -1,17 +1,19 @@
 /** Every operation of the control surface and what serves it, scenarios and the page of the inspector here. A missing one does not compile. */
-import type { AdminName } from '../../contract/sandbox/admin.ts';
+import type { IncomingMessage } from 'node:http';
+import { ADMIN_OPERATIONS, type AdminName } from '../../contract/sandbox/admin.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
+import { TRANSFERS, type Transfer } from '../../contract/sandbox/snapshots.ts';
 import { type Fields, found, impossible, Refused } from '../calls/handler.ts';
 import { REVEALS } from '../handlers/service.ts';
 import { SIMULATIONS } from '../handlers/simulate.ts';
-import type { Route } from '../http/request.ts';
+import { type Route, routesOf } from '../http/request.ts';
 import type { InspectorSessions } from '../page/inspector-sessions.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ScenarioPlayer, ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
 import { DELIVERIES } from './deliveries.ts';
 import { HOLDINGS } from './holdings.ts';
-import { SNAPSHOTS } from './snapshots.ts';
+import { makeExport, SNAPSHOTS, takeImport } from './snapshots.ts';
 import { OF_SERVER, STATE } from './state.ts';
 import { TIMELINE } from './timeline.ts';
 
@@ -28,7 +30,7 @@ function inspectorOf({ inspector }: ServiceParts): InspectorSessions {
 }
 
 /** These take many transactions of their own, or none. */
-export const SERVICE_HANDLERS = {
+const SERVICE_HANDLERS = {
   ...OF_SERVER,
   ...SNAPSHOTS,
   'clock.advance': advanceClock,
@@ -78,7 +80,7 @@ export const SERVICE_HANDLERS = {
 type OfStore = Exclude<AdminName, keyof typeof SERVICE_HANDLERS | 'health' | 'page.session'>;
 
 /** One transaction each, or one moment. */
-export const STORE_HANDLERS: Pick<StoreHandlers, OfStore> = {
+const STORE_HANDLERS: Pick<StoreHandlers, OfStore> = {
   ...SIMULATIONS,
   ...REVEALS,
   ...STATE,
@@ -87,10 +89,20 @@ export const STORE_HANDLERS: Pick<StoreHandlers, OfStore> = {
   ...TIMELINE,
 };
 
-type ServiceHandler = (parts: ServiceParts, input: Fields) => Promise<object>;
-
-/** What serves an operation that takes the whole service; undefined for every other. */
-export function serviceHandlerOf({ surface, name }: Pick<Route, 'surface' | 'name'>) {
-  const table = SERVICE_HANDLERS as unknown as Readonly<Record<string, ServiceHandler>>;
-  return surface === 'admin' ? table[name] : undefined;
+/** Routes of the control surface of this sandbox, in the dialect that it speaks. */
+export function adminRoutes(parts: ServiceParts): readonly Route[] {
+  const [ofStore, ofService] = [STORE_HANDLERS, SERVICE_HANDLERS] as unknown as readonly [
+    Readonly<Record<string, (call: object) => unknown>>,
+    Readonly<Record<string, (parts: ServiceParts, input: Fields) => Promise<object>>>,
+  ];
+  const rows = routesOf('admin', ADMIN_OPERATIONS, name => {
+    const handler = parts.activeDialect.serving(name, ofStore[name]);
+    const service = ofService[name];
+    return {
+      handler: handler && (call => handler({ ...call, parts })),
+      ofService: service && (input => service(parts, input)),
+    };
+  });
+  const files = { export: () => makeExport(parts), import: (request: IncomingMessage) => takeImport(parts, request) };
+  return [...rows, ...routesOf('admin', TRANSFERS, name => ({ ofFile: files[name as Transfer] }))];
 }

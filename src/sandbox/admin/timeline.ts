@@ -1,11 +1,10 @@
 /** requests.get, transactions.why, cards.timeline: what was asked, why it was answered so, and everything that happened to a card in one order. */
-import { REQUEST_PAIR, TIMELINE_ITEM, TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
+import { REQUEST_PAIR, TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
 import { cardOf } from '../account/ledger.ts';
 import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { spoiltText } from '../faults/faults.ts';
-import { paged, pagesOf } from '../handlers/service.ts';
 import { checkResults, type DeclineFacts } from '../rules/declines.ts';
 import { type KeptRequest, keptRequests } from '../service/logs.ts';
 import type { StoreHandlers, StoreMoment } from '../service/service.ts';
@@ -20,6 +19,7 @@ import {
   MOST_OF_A_KIND,
   type TransactionRow,
 } from '../store/rows.ts';
+import { pageOfList } from './state.ts';
 
 export interface TimelineItem {
   readonly kind: TimelineKind;
@@ -59,9 +59,10 @@ export const TIMELINE = {
     cardOf(look, card);
     const wanted = kinds?.split(',').map(kind => kind.trim());
     const items = inOrder(lifeOf(look, card)).filter(({ kind }) => wanted?.includes(kind) ?? true);
-    return paged(look.input, 50, pagesOf(items.toReversed()), each =>
-      wired(TIMELINE_ITEM, { number: null, amount: null, ...each }),
-    );
+    return pageOfList('cards.timeline', look, items.toReversed(), ({ number = null, amount = null }) => ({
+      number,
+      amount,
+    }));
   },
 } satisfies Partial<StoreHandlers>;
 

@@ -3,8 +3,8 @@
  * copies it (`vacuum into`). An export is the same file. They are kept by name in a folder of ours; what is not ours is left alone.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+// What of it gives promises is loaded when it is first asked for: most commands keep no snapshot.
+import { createReadStream, createWriteStream, promises } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -77,7 +77,7 @@ export async function writeSnapshot(store: Store, path: string, real: number): P
     await pipeline(pieces, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }));
     return manifest;
   } finally {
-    await rm(place, { force: true });
+    await promises.rm(place, { force: true });
   }
 }
 
@@ -112,7 +112,7 @@ export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): P
   const hash = createHash('sha256');
   let [head, bytes] = [Buffer.alloc(0), 0];
   let manifest: Manifest | undefined;
-  const file = await open(copy, 'wx', 0o600);
+  const file = await promises.open(copy, 'wx', 0o600);
   try {
     for await (const piece of pieces) {
       let rest = piece;
@@ -179,13 +179,13 @@ export class Archives {
   async list(): Promise<readonly Snapshot[]> {
     const folder = await this.#place();
     const found: Snapshot[] = [];
-    for (const file of (await readdir(folder)).filter(name => name.endsWith(END)).sort()) {
+    for (const file of (await promises.readdir(folder)).filter(name => name.endsWith(END)).sort()) {
       const line = await lineOf(join(folder, file));
       const name = basename(file, END);
       if (line === undefined || !SNAPSHOT_NAME.test(name)) continue;
       const manifest = manifestIn(line);
       const whole = manifest && Buffer.byteLength(line) + manifest.bytes;
-      found.push({ name, manifest, isComplete: (await lstat(join(folder, file))).size === whole });
+      found.push({ name, manifest, isComplete: (await promises.lstat(join(folder, file))).size === whole });
     }
     return found;
   }
@@ -196,7 +196,7 @@ export class Archives {
     if ((await statIfThere(target)) !== undefined) await refuseForeign(target);
     const manifest = await this.temporarily(async fresh => {
       const written = await writeSnapshot(store, fresh, this.#parts.clock.now());
-      await rename(fresh, target);
+      await promises.rename(fresh, target);
       return written;
     });
     await syncFolder(dirname(target), this.#parts.platform);
@@ -214,7 +214,7 @@ export class Archives {
   async remove(name: string): Promise<void> {
     const file = await this.fileOf(name);
     await refuseForeign(file);
-    await rm(file);
+    await promises.rm(file);
     this.#changes += 1;
   }
 
@@ -224,7 +224,7 @@ export class Archives {
     try {
       return await work(path);
     } finally {
-      await rm(path, { force: true });
+      await promises.rm(path, { force: true });
     }
   }
 
@@ -236,7 +236,7 @@ export class Archives {
   /** Takes the folder away where it was made for this object alone. */
   async close(): Promise<void> {
     if (this.#folder === undefined || this.#parts.folder !== undefined) return;
-    await rm(await this.#folder, { recursive: true, force: true });
+    await promises.rm(await this.#folder, { recursive: true, force: true });
   }
 
   /** Rows take no other names than those of snapshots. */
@@ -254,14 +254,14 @@ export class Archives {
     if (folder !== undefined) {
       privateFolder(folder, platform);
       // After a process that died: what it never finished goes after a day.
-      for (const name of (await readdir(folder)).filter(each => each.startsWith('.new-'))) {
+      for (const name of (await promises.readdir(folder)).filter(each => each.startsWith('.new-'))) {
         const found = await statIfThere(join(folder, name));
         const isLeft = found !== undefined && clock.now() - found.mtimeMs > LEFT_FOR;
-        if (isLeft) await rm(join(folder, name), { force: true });
+        if (isLeft) await promises.rm(join(folder, name), { force: true });
       }
       return folder;
     }
-    return mkdtemp(join(tmpdir(), TEMPORARY));
+    return promises.mkdtemp(join(tmpdir(), TEMPORARY));
   }
 }
 
@@ -272,8 +272,8 @@ async function refuseForeign(path: string): Promise<void> {
 
 /** The first line of a file of ours, be it damaged further on; undefined for anything else. */
 async function lineOf(path: string): Promise<string | undefined> {
-  if (!(await lstat(path)).isFile()) return undefined;
-  const file = await open(path, 'r');
+  if (!(await promises.lstat(path)).isFile()) return undefined;
+  const file = await promises.open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_MANIFEST), 0, LONGEST_MANIFEST, 0);
     const line = buffer.toString('utf8', 0, Math.max(0, buffer.subarray(0, bytesRead).indexOf(10) + 1));

@@ -2,16 +2,15 @@
 import type { OperationName } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
-import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
+import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { notSent } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
 import { isObject } from '../../core/objects.ts';
 import { authorizationOf, settle } from '../account/authorizations.ts';
-import { type Act, cardOf, minus } from '../account/ledger.ts';
+import { type Act, balances, cardOf, minus } from '../account/ledger.ts';
 import { wireCard, wireChallenge, wireTransaction } from '../account/wire.ts';
 import { type AdminHandlers, Encoded, type Fields, type Handlers } from '../calls/handler.ts';
-import { CARDS, NEWEST_FIRST, pageOfTransactions } from '../handlers/service.ts';
-import { balances, SIMULATIONS } from '../handlers/simulate.ts';
+import { NEWEST_FIRST, pageOfTransactions } from '../handlers/service.ts';
 import type { Answer } from '../http/answer.ts';
 import type { CardRow, ChallengeRow, TransactionRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
@@ -30,13 +29,19 @@ interface Dialect {
   /** Changes the payload of an event on its way out. */
   readonly payload?: (event: Fields) => Fields;
   readonly signature?: { readonly header: string; readonly prefix: string };
-  /** Rules, not only words: handlers that stand in for the usual ones. */
-  readonly handlers?: Partial<Handlers & AdminHandlers>;
+  /** Rules, not only words: handlers that stand in for the usual ones, which they are handed. */
+  readonly handlers?: Instead<Handlers & AdminHandlers>;
   /** Changes what a handler gives, within its transaction. */
   readonly reply?: (within: Within, operation: string, reply: unknown) => unknown;
   /** Changes the object in an event, within its transaction. */
   readonly eventData?: (within: Within, event: EventName, data: Fields) => Fields;
 }
+
+type Instead<All> = {
+  readonly [N in keyof All]?: All[N] extends (call: infer AnyCall) => infer Reply
+    ? (call: AnyCall, usual: (call: AnyCall) => Reply) => Reply
+    : never;
+};
 
 interface Within {
   readonly sql: Sql;
@@ -114,8 +119,8 @@ type WireCard = ReturnType<typeof wireCard>;
 
 /** The card as it is, where what the action leads to is there already. */
 const unlessIt =
-  <AnyCall extends ToCard>(status: CardRow['status'], usual: (call: AnyCall) => WireCard) =>
-  (call: AnyCall): WireCard => {
+  (status: CardRow['status']) =>
+  <AnyCall extends ToCard>(call: AnyCall, usual: (call: AnyCall) => WireCard): WireCard => {
     const card = cardOf(call, call.input.card_id);
     return card.status === status ? wireCard(card) : usual(call);
   };
@@ -123,9 +128,9 @@ const unlessIt =
 const NOOP_200: Dialect = {
   changes: 'freeze, unfreeze and terminate once more are 200',
   handlers: {
-    'cards.freeze': unlessIt('frozen', CARDS['cards.freeze']),
-    'cards.unfreeze': unlessIt('active', CARDS['cards.unfreeze']),
-    'cards.terminate': unlessIt('terminated', CARDS['cards.terminate']),
+    'cards.freeze': unlessIt('frozen'),
+    'cards.unfreeze': unlessIt('active'),
+    'cards.terminate': unlessIt('terminated'),
   },
 };
 
@@ -281,23 +286,23 @@ function raised(values: Fields, name: string, by: number = 0): Fields {
 const STRICT_FREEZE: Dialect = {
   changes: 'settlements on a frozen card wait until it is unfrozen or terminated',
   handlers: {
-    'cards.unfreeze'(call) {
-      CARDS['cards.unfreeze'](call);
+    'cards.unfreeze'(call, usual) {
+      usual(call);
       settleWaiting(call, call.input.card_id);
       // One of them may have frozen it again.
       return wireCard(cardOf(call, call.input.card_id));
     },
-    'cards.terminate'(call) {
-      const ended = CARDS['cards.terminate'](call);
+    'cards.terminate'(call, usual) {
+      const ended = usual(call);
       settleWaiting(call, call.input.card_id);
       return ended;
     },
-    'simulate.settle'(call) {
+    'simulate.settle'(call, usual) {
       const { sql, input } = call;
       const authorization = authorizationOf(call, input.authorization_id);
       const card = cardOf(call, authorization.card_id);
       const amount = input.amount ?? authorization.held;
-      if (card.status !== 'frozen' || amount === 0) return SIMULATIONS['simulate.settle'](call);
+      if (card.status !== 'frozen' || amount === 0) return usual(call);
       sql.insert('waiting_settlements', {
         authorization_id: authorization.id,
         card_id: card.id,
@@ -305,7 +310,7 @@ const STRICT_FREEZE: Dialect = {
         final: (input.final ?? true) ? 1 : 0,
       });
       const said = { outcome: 'waiting', card_id: card.id, authorization_id: authorization.id };
-      return { ...said, ...balances(call, card.id), events: [] };
+      return { ...said, ...balances(sql, card.id), events: [] };
     },
   },
 };
@@ -396,6 +401,13 @@ export class ActiveDialect {
     return { dialect: this.#name, changes, honours_keys: ignoresKeys !== true };
   }
 
+  /** Of an operation: the usual handler, or that of this dialect, which is handed it. */
+  serving<AnyCall, Reply>(operation: string, usual: ((call: AnyCall) => Reply) | undefined) {
+    type Other = (call: AnyCall, usual: ((call: AnyCall) => Reply) | undefined) => Reply;
+    const other = (this.dialect.handlers as Readonly<Record<string, Other>> | undefined)?.[operation];
+    return other === undefined ? usual : (call: AnyCall) => other(call, usual);
+  }
+
   /** An answer of the service as this dialect has it. */
   spoken(said: Omit<Spoken, 'body'>): Answer {
     const { speak, bareHeaders } = this.dialect;
@@ -416,7 +428,8 @@ const NEEDED: readonly string[] = ['www-authenticate', 'allow'];
 
 /** Throws `usage` naming all dialects. */
 export function dialectNamed(text: string): DialectName {
-  const found = DIALECT_NAMES.find(name => name === text);
+  const names = Object.keys(DIALECTS) as DialectName[];
+  const found = names.find(name => name === text);
   if (found !== undefined) return found;
-  throw notSent('usage', `there is no dialect ${JSON.stringify(text)}; there are ${DIALECT_NAMES.join(', ')}`);
+  throw notSent('usage', `there is no dialect ${JSON.stringify(text)}; there are ${names.join(', ')}`);
 }

@@ -6,14 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import {
-  type DeliveryAction,
-  type FaultMatch,
-  type FaultRule,
-  type OneFault,
-  oneFaultProblem,
-  type RequestAction,
-} from '../../contract/sandbox/faults.ts';
+import type { DeliveryAction, FaultMatch, FaultRule, OneFault, RequestAction } from '../../contract/sandbox/faults.ts';
 import { jsonOrUndefined } from '../../core/objects.ts';
 import type { Clock } from '../../platform/host.ts';
 import { inNextTurn, rest } from '../../platform/time.ts';
@@ -123,8 +116,9 @@ function normal(source: string): number {
 export const FAULT_HEADER = 'x-sandbox-fault';
 
 /** Throws `invalid_request` naming the member that is wrong. */
-export function faultInHeader(header: string | readonly string[] | undefined): OneFault | undefined {
+export async function faultInHeader(header: string | readonly string[] | undefined): Promise<OneFault | undefined> {
   if (header === undefined) return undefined;
+  const { oneFaultProblem } = await import('../../contract/sandbox/faults.ts');
   const fault = jsonOrUndefined(String(header));
   if (fault === undefined) throw new Refused('invalid_request', 'X-Sandbox-Fault: the fault is not JSON');
   const problem = oneFaultProblem(fault);

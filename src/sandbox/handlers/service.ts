@@ -1,30 +1,19 @@
 /** Every operation of the service and the handler that serves it; what is secret and shown in the page; pages of lists. */
-import type { PagedName } from '../../contract/calls.ts';
 import { FUNDING } from '../../contract/card.ts';
-import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { PageFacts, ReplyOf } from '../../contract/operation.ts';
+import type { PageFacts } from '../../contract/operation.ts';
 import { CURRENCIES, WALLET } from '../../contract/resources.ts';
-import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, plainAmount } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
 import { documentOf, wireBin, wireCard, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
-import {
-  type AdminHandlers,
-  type Call,
-  encodedCard,
-  type Fields,
-  found,
-  type Handlers,
-  Refused,
-} from '../calls/handler.ts';
+import { type AdminHandlers, type Call, encodedCard, found, type Handlers, Refused } from '../calls/handler.ts';
 import { cardExpiry, inclusiveRange, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { COINS, cardNumber, depositAddress, FREE_DIGITS } from '../rules/money.ts';
 import { allBins, type BinRow, binById, type ChallengeRow, cancelQueued, type WebhookRow } from '../store/rows.ts';
-import { type Listed, listed, type Page, type Query, type Sql, type SqlRow } from '../store/sql.ts';
+import { type Listed, listed, type Page } from '../store/sql.ts';
 
 /** Of cards, transactions and deposits (A-22). */
 export const NEWEST_FIRST = 'created_at desc, id desc';
@@ -193,7 +182,7 @@ export const REVEALS = {
 
 // bins, challenges, transactions, wallet, webhooks: what the service tells of an account; and pages of lists (A-21).
 
-interface Paging {
+export interface Paging {
   readonly page?: number | undefined;
   readonly per_page?: number | undefined;
 }
@@ -215,25 +204,6 @@ export function paged<Row, Wire>(
 export const pagesOf =
   <Row>(rows: readonly Row[]) =>
   ({ limit, offset }: Page): Listed<Row> => ({ rows: rows.slice(offset, offset + limit), total: rows.length });
-
-/**
- * A page of a list of the control surface: rows of a query, each as the shape of the list has it, and so many as it says where
- * nothing is asked. `also` are members that no column has.
- */
-export function pageOfList<const N extends PagedName<AdminOperations>, Row extends Fields = SqlRow>(
-  name: N,
-  { sql, input }: { readonly sql: Sql; readonly input: Paging },
-  query: Query,
-  also: (row: Row) => object = () => ({}),
-): ReplyOf<AdminOperations[N]> {
-  const {
-    query: { per_page },
-    returns,
-  } = ADMIN_OPERATIONS[name];
-  const list = listed<Row>(sql, query);
-  const wire = (row: Row) => wired(returns.shape as Shape, { ...row, ...also(row) });
-  return paged(input, Number(per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
-}
 
 export const ACCOUNT_HANDLERS = {
   'bins.list': ({ sql }) => {

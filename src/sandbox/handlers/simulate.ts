@@ -2,9 +2,10 @@
 
 import type { EventName } from '../../contract/events.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
-import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin.ts';
+import { SIMULATIONS as ROWS } from '../../contract/sandbox/simulations.ts';
 import { isSameKey } from '../../core/key-print.ts';
-import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
+import { type Cents, plainAmount } from '../../core/money.ts';
 import {
   authorizationOf,
   authorize,
@@ -26,11 +27,11 @@ import {
   failDeposit,
   openChallenge,
 } from '../account/challenges.ts';
-import { type Act, cardOf, minus } from '../account/ledger.ts';
+import { type Act, balances, cardOf, minus } from '../account/ledger.ts';
 import { type AdminHandlers, found, impossible, Refused } from '../calls/handler.ts';
 import { isMcc } from '../rules/declines.ts';
 import { coinsWorth } from '../rules/money.ts';
-import { type ChallengeRow, cardById, type DepositRow, type TransactionRow, walletOf } from '../store/rows.ts';
+import type { ChallengeRow, DepositRow, TransactionRow } from '../store/rows.ts';
 
 type Simulation = Extract<keyof AdminHandlers, `simulate.${string}`>;
 type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
@@ -38,19 +39,11 @@ type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
 type Done = Partial<ReplyOf<AdminOperations['simulate.authorize']>>;
 type Shop = Pick<InputOf<'simulate.force-post'>, 'amount' | 'merchant' | 'mcc' | 'country'>;
 
-export function balances({ sql }: Pick<Act, 'sql'>, cardId: string | undefined) {
-  const card = cardId === undefined ? undefined : cardById(sql, cardId);
-  return {
-    ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
-    wallet_balance: toUsd(walletOf(sql).balance),
-  };
-}
-
 const COUNTRY = /^[A-Z]{2}$/;
 
 /** What a merchant is when a simulation does not say; the contract tells it too. */
 function usual(field: 'merchant' | 'mcc' | 'country'): string {
-  return String(ADMIN_OPERATIONS['simulate.authorize'].body[field].defaults);
+  return String(ROWS['simulate.authorize'].body[field].defaults);
 }
 
 /** The purchase an input tells of; throws `invalid_request` for a code or a country that is none. */
@@ -185,7 +178,7 @@ export const SIMULATIONS = Object.fromEntries(
         call.emit(event, data);
       };
       const done: Done = work({ sql, now, idSource, emit }, call.input);
-      return { ...done, ...balances(call, done.card_id), events };
+      return { ...done, ...balances(sql, done.card_id), events };
     },
   ]),
 ) as unknown as Pick<AdminHandlers, Simulation>;

@@ -1,39 +1,45 @@
-/** From method and path to the row of the contract; routes are derived from the tables, nothing is typed twice. */
+/** From method and path to the row of the contract and what serves it; routes are derived from the tables, nothing is typed twice. */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { Method, Operation } from '../../contract/operation.ts';
-import { OPERATIONS } from '../../contract/operations.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { Operation } from '../../contract/operation.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import type { FaultPhase, OneFault, RequestAction } from '../../contract/sandbox/faults.ts';
-import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
-import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { centsOf } from '../../core/money.ts';
-import { type Fields, Refused } from '../calls/handler.ts';
+import { type Call, type Fields, Refused } from '../calls/handler.ts';
+import type { Answer } from './answer.ts';
 
 /** Path of the service below the origin; the base address ends in it. */
 export const SERVICE_PATH = '/v1';
 
-export interface Route {
+export interface Route extends Serving {
   readonly surface: 'service' | 'admin';
   readonly name: string;
   readonly row: Operation;
   readonly segments: readonly string[];
 }
 
-/** Routes some dialect has in place of those of the contract. */
-type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
+/** What serves a route: one of the three. */
+interface Serving {
+  /** In one transaction; in one moment of the store where it leaves no trace, without ids and events then. */
+  readonly handler?: ((call: Pick<Call, 'sql' | 'now' | 'input'> & Partial<Call>) => unknown) | undefined;
+  /** With the whole service: in many transactions, or in none. */
+  readonly ofService?: ((input: Fields) => Promise<object>) | undefined;
+  /** Of a body or an answer that is a file. */
+  readonly ofFile?: ((request: IncomingMessage) => Promise<Answer>) | undefined;
+}
 
-/** Routes of a surface in the order in which they are tried. */
-export function routesOf(surface: Route['surface'], others: OtherPaths = {}): readonly Route[] {
-  const [base, rows] =
-    surface === 'admin' ? [ADMIN_PATH, { ...ADMIN_OPERATIONS, ...TRANSFERS }] : [SERVICE_PATH, OPERATIONS];
-  return Object.entries(rows).map(([name, known]): Route => {
-    const row: Operation = surface === 'service' && name in others ? { ...known, ...others[name] } : known;
-    return { surface, name, row, segments: `${base}${row.path}`.split('/') };
+/** Routes of the rows of a surface, in the order in which they are tried. */
+export function routesOf(
+  surface: Route['surface'],
+  rows: Readonly<Record<string, Operation>>,
+  servingOf: (name: string) => Serving,
+): readonly Route[] {
+  const base = surface === 'admin' ? ADMIN_PATH : SERVICE_PATH;
+  return Object.entries(rows).map(([name, row]) => {
+    return { surface, name, row, segments: `${base}${row.path}`.split('/'), ...servingOf(name) };
   });
 }
 
@@ -237,8 +243,8 @@ export const inputOf = (parsed: ParsedRequest): Fields => ({ ...parsed.params, .
 
 /** Throws `invalid_request` for the first of path, query and body that is not as the row has it, and what was wrong with body or key. */
 export function refuseProblem(parsed: ParsedRequest): void {
-  const { route, params, query } = parsed;
-  const { name, row } = route;
+  const { params, query } = parsed;
+  const { row } = parsed.route;
   const body = bodyOf(parsed);
   const problem =
     shapeProblem(row.params ?? {}, params) ??
@@ -247,7 +253,7 @@ export function refuseProblem(parsed: ParsedRequest): void {
   if (problem !== undefined) throw new Refused('invalid_request', `${problem.field}: ${problem.text}`);
   // What belongs together.
   const values = { ...params, ...query, ...body };
-  const [wrong] = mismatches(name, { given: new Set(Object.keys(values)), values });
+  const wrong = row.together?.({ given: new Set(Object.keys(values)), values });
   if (wrong !== undefined) throw new Refused('invalid_request', wrong.text);
 }
 

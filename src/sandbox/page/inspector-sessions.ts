@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { withoutCode } from '../../contract/events.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH, PAGE_HALF_HEADER } from '../../contract/sandbox/basis.ts';
 import {
   MOST_SESSIONS,
@@ -291,7 +290,7 @@ export function sessionAnswer(inspector: InspectorSessions | undefined, parsed: 
   }
   const { half, cookie, access } = redeemed;
   const kept = `${inspector.cookieName}=${cookie}; HttpOnly; SameSite=Strict; Path=${PAGE_PATH}`;
-  return { ...replyAnswer(ADMIN_OPERATIONS['page.session'], { half, access }), headers: { 'Set-Cookie': kept } };
+  return { ...replyAnswer(parsed.route.row, { half, access }), headers: { 'Set-Cookie': kept } };
 }
 
 /** Throws `unauthorized` without a session, `forbidden` for what it may not ask. */

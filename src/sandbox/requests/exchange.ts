@@ -4,15 +4,13 @@
  */
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { OperationName } from '../../contract/calls.ts';
 import { HEADERS } from '../../contract/envelopes.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
-import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isFull } from '../../engine/open.ts';
-import { makeExport, takeImport } from '../admin/snapshots.ts';
-import { SERVICE_HANDLERS, STORE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
@@ -80,33 +78,44 @@ export class Exchange {
     refuseBrowsers(inspector, request);
     const page = pageAnswer(inspector, request);
     if (page !== undefined) return page;
-    const target = this.#target(request);
-    const { name, row } = target.route;
+    const target = await this.#target(request);
+    const { name, row, ofService, ofFile } = target.route;
     const isOpen = row.credential === 'none';
     if (!isOpen && isOfPage(inspector, request.headers)) admitSession(inspector, request.headers, target.route);
     else if (!isOpen) admit(parts, target.route, request.headers.authorization);
-    if (row === TRANSFERS.import) return takeImport(parts, request);
-    if (row === TRANSFERS.export) return makeExport(parts);
+    if (ofFile !== undefined) return ofFile(request);
     const parsed = await this.#parsed(request, target);
     if (isOpen || name === 'stop' || row.leavesNoTrace === true) refuseProblem(parsed);
     if (name === 'page.session') return sessionAnswer(inspector, parsed);
     if (isOpen) return healthAnswer(parts, hosts, parsed);
     // Its end is nothing the store must take: that may be full, or held by another process.
-    if (name === 'stop') return replyAnswer(row, await SERVICE_HANDLERS.stop(parts));
+    if (name === 'stop') return replyAnswer(row, await ofService?.({}));
     if (row.leavesNoTrace === true) return this.#looked(parsed, seen);
     return this.#executed(parsed, seen);
   }
 
   /** The row that is asked for; a missing or wrong key comes before neither route nor method (A-115). */
-  #target(request: IncomingMessage) {
-    const { name, dialect } = this.parts.activeDialect;
+  async #target(request: IncomingMessage) {
     const { url = '', method = '' } = request;
     const mark = url.indexOf('?');
     const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
     const surface = surfaceOf(path);
-    const routes = this.#routes.get(`${surface} ${name}`) ?? routesOf(surface, dialect.paths);
-    this.#routes.set(`${surface} ${name}`, routes);
+    const kind = `${surface} ${this.parts.activeDialect.name}`;
+    const routes = this.#routes.get(kind) ?? (await this.#routesOf(surface));
+    this.#routes.set(kind, routes);
     return { ...findRoute(routes, method, path), path, query };
+  }
+
+  /** Most commands never ask the control surface, which is loaded for the first one that does. */
+  async #routesOf(surface: Route['surface']): Promise<readonly Route[]> {
+    if (surface === 'admin') return (await import('../admin/table.ts')).adminRoutes(this.parts);
+    const { handlers, activeDialect } = this.parts;
+    const { paths = {} } = activeDialect.dialect;
+    const rows = Object.entries(OPERATIONS).map(([name, row]) => [name, { ...row, ...paths[name as OperationName] }]);
+    const usual = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, Route['handler']>>;
+    return routesOf('service', Object.fromEntries(rows), name => ({
+      handler: activeDialect.serving(name, usual[name]),
+    }));
   }
 
   async #parsed(request: IncomingMessage, { route, params, path, query }: Target): Promise<ParsedRequest> {
@@ -116,7 +125,7 @@ export class Exchange {
     const keySent = typeof header === 'string' ? header : undefined;
     const values = queryValues(route.row.query ?? {}, query);
     refuseLiveKeys(request.url, keySent, JSON.stringify([params, values]));
-    const fault = route.surface === 'service' ? faultInHeader(headers[FAULT_HEADER]) : undefined;
+    const fault = route.surface === 'service' ? await faultInHeader(headers[FAULT_HEADER]) : undefined;
     let body: ParsedRequest['body'];
     let refused: ParsedRequest['refused'];
     let keyed: ParsedRequest['keyed'];
@@ -142,18 +151,16 @@ export class Exchange {
   /** One moment of the store, and nothing of it changes: no number, no timer, no fault, no line of a log. */
   async #looked(parsed: ParsedRequest, seen: Seen): Promise<Answer> {
     const { parts } = this;
-    const { route } = parsed;
+    const { name, row, handler, ofService } = parsed.route;
     const input = inputOf(parsed);
-    const ofService = serviceHandlerOf(route);
-    const reply = await parts.store.read(sql => {
+    const reply = await parts.store.read((sql): unknown => {
       const now = sandboxNow(sql, parts.clock.now());
-      seen.now = now;
       // An answer carries the time of the sandbox, also one for which nothing else of the store is asked.
-      if (ofService !== undefined) return undefined;
-      return STORE_HANDLERS[route.name as 'overview']({ sql, now, parts, input: input as never });
+      seen.now = now;
+      return handler?.({ sql, now, input });
     });
-    const given = ofService === undefined ? reply : await ofService(parts, input);
-    return replyAnswer(route.row, isOfPage(parts.inspector, parsed.headers) ? withoutCodes(route.name, given) : given);
+    const given = ofService === undefined ? reply : await ofService(input);
+    return replyAnswer(row, isOfPage(parts.inspector, parsed.headers) ? withoutCodes(name, given) : given);
   }
 
   /** Done and counted, then told in the dialect of this server and as a fault wants it. */
@@ -272,11 +279,11 @@ export function proofOf(
 async function healthAnswer(
   { store, version, adminToken }: ServiceParts,
   hosts: readonly string[],
-  { query: { nonce } }: Pick<ParsedRequest, 'query'>,
+  { route: { row }, query: { nonce } }: ParsedRequest,
 ): Promise<Answer> {
   const statement = 'select instance from meta where one = 1';
   const { instance } = await store.read(sql => sql.one<{ instance: string }>(statement));
   const port = hosts[0]?.split(':')[1] ?? '';
   const proof = typeof nonce === 'string' && { proof: proofOf(adminToken, { nonce, port }) };
-  return replyAnswer(ADMIN_OPERATIONS.health, { status: 'ok', version, instance, ...proof });
+  return replyAnswer(row, { status: 'ok', version, instance, ...proof });
 }

@@ -9,7 +9,6 @@ import { REFUSALS } from '../../contract/refusals.ts';
 import { KEY_RETENTION } from '../../contract/spans.ts';
 import { isObject } from '../../core/objects.ts';
 import { rest } from '../../platform/time.ts';
-import { STORE_HANDLERS, serviceHandlerOf } from '../admin/table.ts';
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type Call, Refused } from '../calls/handler.ts';
 import { type ClockRow, shownTime } from '../clock/clock.ts';
@@ -87,9 +86,8 @@ export async function executeRequest(
     passed = known;
     reads = isPlainRead;
   }
-  const handler = serviceHandlerOf(route);
-  if (handler === undefined) throw new Error(`${route.name} was not executed`);
-  return replyAnswer(route.row, await handler(parts, inputOf(parsed)));
+  if (route.ofService === undefined) throw new Error(`${route.name} was not executed`);
+  return replyAnswer(route.row, await route.ofService(inputOf(parsed)));
 }
 
 type Known = Seen & { readonly requestId: string; readonly now: number };
@@ -171,7 +169,7 @@ function attempted(
     try {
       const answer = sql.undoable(() => {
         refuseProblem(parsed);
-        if (serviceHandlerOf(route) !== undefined) return undefined;
+        if (route.ofService !== undefined) return undefined;
         return handled(parts, parsed, { sql, now, idSource: idSourceFor(key) });
       });
       return { answer };
@@ -196,24 +194,18 @@ function attempted(
   return { ...known, answer, error };
 }
 
-/** What the handler of the operation gives, or that of the dialect in its place. */
+/** What the handler of the operation gives, in the words of the dialect. */
 function handled(
-  { activeDialect, handlers }: ServiceParts,
+  { activeDialect: { dialect } }: ServiceParts,
   parsed: ParsedRequest,
   within: Pick<Call, 'sql' | 'now' | 'idSource'>,
 ): Answer {
-  const { surface, name, row } = parsed.route;
-  const { dialect } = activeDialect;
-  const isAdmin = surface === 'admin';
-  const tables = [dialect.handlers, isAdmin ? STORE_HANDLERS : handlers];
-  type Handler = (call: Call) => unknown;
-  const handler = tables.map(table => (table as Readonly<Record<string, Handler>> | undefined)?.[name]).find(Boolean);
-  if (handler === undefined) throw new Error(`no handler for ${name}`);
+  const { surface, name, row, handler } = parsed.route;
   const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
   const emit: Call['emit'] = (event, data) =>
     recordEvent(within, event, dialect.eventData?.(within, event, data) ?? data);
-  const reply = handler({ ...within, emit, input });
-  return replyAnswer(row, isAdmin || dialect.reply === undefined ? reply : dialect.reply(within, name, reply));
+  const reply = handler?.({ ...within, emit, input });
+  return replyAnswer(row, surface === 'service' ? (dialect.reply?.(within, name, reply) ?? reply) : reply);
 }
 
 /**

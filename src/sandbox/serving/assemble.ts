@@ -10,9 +10,7 @@ import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
 import { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import { checkWhole } from '../checks/invariants.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
-import { loadDataSet } from '../data/load.ts';
 import { createDispatcher, type DeliveryOptions } from '../delivery/dispatcher.ts';
 import { ActiveDialect } from '../dialects/table.ts';
 import { HANDLERS } from '../handlers/service.ts';
@@ -81,11 +79,11 @@ export type Opened = Awaited<ReturnType<typeof openSandbox>>;
  */
 export async function assemble(plan: Plan) {
   const { host, place } = plan;
-  const socket = place === 'socket' ? await privateSocket(host) : undefined;
+  const socket = place === 'socket' ? privateSocket(host) : undefined;
   let opened: Opened | undefined;
   const close = async () => {
     await opened?.close();
-    await socket?.remove();
+    socket?.remove();
   };
   try {
     opened = await openSandbox(plan);
@@ -151,6 +149,8 @@ export async function openSandbox(plan: OpenPlan) {
       isNew = true;
       setClock(sql, clock ?? REAL_CLOCK);
       const now = sandboxNow(sql, host.clock.now());
+      // Most commands find a store that is made, and look through none.
+      const { loadDataSet } = await import('../data/load.ts');
       await loadDataSet(sql, { name: data, now, idSource: deterministicIds({ sql }), wallet, size });
     },
     ...host,
@@ -158,7 +158,7 @@ export async function openSandbox(plan: OpenPlan) {
   });
   try {
     if (plan.insists === true && !isNew) await checkStoreOptions(store, meta, plan);
-    if (plan.checked === true) await checkWhole(store);
+    if (plan.checked === true) await (await import('../checks/invariants.ts')).checkWhole(store);
     if (clock !== undefined) await store.write(sql => setClock(sql, clock));
     const owner = processName(host.pid);
     const base: ServiceParts = {

@@ -9,7 +9,6 @@ import type { ERROR_BODY } from '../../contract/resources.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
-import { mismatches } from '../../contract/sandbox/together.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { withoutUndefined } from '../../core/objects.ts';
@@ -49,11 +48,11 @@ export function sandboxMethods(admin: SandboxAdmin): Readonly<Record<string, Met
 
 function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAdmin): Method {
   const called = `sandbox.${group === undefined ? name : `${group}.${name}`}`;
-  const { method, params = {}, query = {}, body } = row as Operation;
+  const { method, params = {}, query = {}, body, together } = row as Operation;
   return async (given = {}) => {
     const input = withoutUndefined(given);
     const problem = shapeProblem({ ...params, ...query, ...body }, input);
-    const [mismatch] = mismatches(operation, { given: new Set(Object.keys(input)), values: input });
+    const mismatch = together?.({ given: new Set(Object.keys(input)), values: input });
     if (problem !== undefined || mismatch !== undefined) {
       const message = `${called}: ${problem === undefined ? mismatch?.text : `${problem.field} ${problem.text}`}`;
       throw new CliError('usage', { message, outcome: 'not_sent', operation });

@@ -1,15 +1,13 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { AccountsServerOptions } from '../../contract/sandbox/admin.ts';
-import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
-import { TRANSFERS } from '../../contract/sandbox/snapshots.ts';
+import { ADMIN_PATH, IMPORT_PATH } from '../../contract/sandbox/basis.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
@@ -68,8 +66,7 @@ export async function serve(
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     let parts = own;
     // A file of a whole store takes longer to come in than any other request may.
-    const [path] = (request.url ?? '').split('?', 1);
-    const isLong = Object.values(TRANSFERS).some(each => path === ADMIN_PATH + each.path);
+    const isLong = request.url?.split('?', 1)[0] === ADMIN_PATH + IMPORT_PATH;
     if (isLong) server.requestTimeout = TRANSFER_TIME;
     try {
       parts = (await accountOf?.(request)) ?? own;
@@ -107,7 +104,7 @@ export async function serve(
       // Until then stopping would cut the answer off.
       await handedOver;
     } finally {
-      if (file !== undefined) await rm(file, { force: true });
+      if (file !== undefined) rmSync(file, { force: true });
     }
   };
   server.maxConnections = connections;
@@ -203,11 +200,11 @@ function cannotListen(place: ListenAddress, error: Error): CliError {
 const TEMPORARY = 'cw-';
 
 /** A socket in a folder of its own, which `remove` takes away. */
-export async function privateSocket({ pid, random, platform }: Pick<Host, 'random' | 'pid' | 'platform'>) {
+export function privateSocket({ pid, random, platform }: Pick<Host, 'random' | 'pid' | 'platform'>) {
   if (platform === 'win32') {
     const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
-    return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, remove: async () => undefined };
+    return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, remove: () => undefined };
   }
-  const own = await mkdtemp(join(tmpdir(), TEMPORARY));
-  return { socketPath: join(own, 'sandbox.sock'), remove: () => rm(own, { recursive: true, force: true }) };
+  const own = mkdtempSync(join(tmpdir(), TEMPORARY));
+  return { socketPath: join(own, 'sandbox.sock'), remove: () => rmSync(own, { recursive: true, force: true }) };
 }

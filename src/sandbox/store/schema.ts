@@ -14,8 +14,8 @@ import {
   TRANSACTION_TYPES,
   WEBHOOK_STATUSES,
 } from '../../contract/resources.ts';
-import { DELIVERY_STATES, type SignedWith } from '../../contract/sandbox/deliveries.ts';
-import { CHALLENGE_STATUSES, CLOCK_MODES } from '../../contract/sandbox/state.ts';
+import { CHALLENGE_STATUSES, CLOCK_MODES, DELIVERY_STATES } from '../../contract/sandbox/basis.ts';
+import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import type { Cents } from '../../core/money.ts';
 
 /** What SQL says of a column, by its name, and the type of what stands in it. */
