@@ -12,90 +12,77 @@ export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
 export type Wallet = Result<'wallet.get'>;
 
-/** Both times are null where the service does not tell them. */
-type RecordValues = Omit<TxRow, 'tx_id' | 'first_seen' | 'gone_at' | 'at_ms' | 'created_at'> &
-  Readonly<{ at_ms: number | null; created_at: string | null }>;
 export type StoredCard = CardRow & Readonly<{ id: number; created_at: string | null; expires_at: string | null }>;
-type CardValues = Omit<StoredCard, 'id' | 'card_id' | 'first_seen' | 'gone_at'>;
 
-/** How a member of an answer is kept, and told again; without `told` another column tells it. */
-interface Form {
-  readonly kept: (member: never) => SqlValue;
-  readonly told?: (value: never) => unknown;
+/** A record as its columns keep it; both times are null where the service does not tell them. */
+export function recordValues(record: Transaction) {
+  const at_ms = timeOf(record.created_at);
+  // Nearly every service writes a time as its instant is written: then the instant tells the same.
+  const isTold = at_ms !== null && isoSeconds(at_ms) === record.created_at;
+  return {
+    card_id: id(record.card_id),
+    type: word(record.type) ?? '',
+    status: word(record.status),
+    cents: toCents(record.amount),
+    currency: word(record.currency),
+    merchant: word(record.merchant),
+    mcc: word(record.mcc),
+    merchant_country: word(record.merchant_country),
+    authorization_id: id(record.authorization_id),
+    decline_reason: word(record.decline_reason),
+    at_ms,
+    created_at: isTold ? null : word(record.created_at),
+  };
 }
 
-const asKept = (value: SqlValue) => value;
-const ID: Form = { kept: id, told: asKept };
-const WORD: Form = { kept: word, told: asKept };
-/** Never null. */
-const STATE: Form = { kept: (text: string | null | undefined) => word(text) ?? '', told: asKept };
-const MONEY: Form = { kept: amountOf, told: (amount: Cents | null) => amount && toUsd(amount) };
-const INSTANT: Form = { kept: timeOf };
-const LAST4: Form = { kept: lastDigits, told: (shown: string | null) => shown ?? '' };
-const LIST: Form = {
-  kept: (texts: Card['allowed_categories']) => JSON.stringify((texts ?? []).map(each => word(each) ?? '')),
-  told: JSON.parse,
-};
-const METADATA: Form = {
-  kept: (metadata: Card['metadata']) => JSON.stringify(cleanMetadata(metadata ?? {})),
-  told: JSON.parse,
-};
-
-/** A column, and the member that it holds. What is null is left out of what is told, but where the service tells null. */
-type Mapping<Values> = readonly (readonly [keyof Values & string, member: string, Form, tellsNull?: 'null'])[];
-
-const RECORD: Mapping<RecordValues> = [
-  ['card_id', 'card_id', ID],
-  ['type', 'type', STATE],
-  ['status', 'status', WORD],
-  ['cents', 'amount', MONEY],
-  ['currency', 'currency', WORD],
-  ['merchant', 'merchant', WORD],
-  ['mcc', 'mcc', WORD],
-  ['merchant_country', 'merchant_country', WORD],
-  ['authorization_id', 'authorization_id', ID, 'null'],
-  ['decline_reason', 'decline_reason', WORD, 'null'],
-  ['at_ms', 'created_at', INSTANT],
-  ['created_at', 'created_at', { kept: timeText, told: asKept }],
-];
-
-const CARD: Mapping<CardValues> = [
-  ['bin_id', 'bin_id', ID],
-  ['network', 'network', WORD],
-  ['last4', 'last4', LAST4],
-  ['status', 'status', STATE],
-  ['balance_cents', 'balance', MONEY],
-  ['spending_limit_cents', 'spending_limit', MONEY],
-  ['label', 'label', WORD],
-  ['allowed_categories', 'allowed_categories', LIST],
-  ['auto_freeze_cents', 'auto_freeze_at', MONEY, 'null'],
-  ['metadata', 'metadata', METADATA],
-  ['created_ms', 'created_at', INSTANT],
-  ['created_at', 'created_at', WORD],
-  ['expires_ms', 'expires_at', INSTANT],
-  ['expires_at', 'expires_at', WORD],
-];
-
-function kept<Values>(mapping: Mapping<Values>, answer: object): Values {
-  const values: Record<string, SqlValue> = {};
-  for (const [name, member, form] of mapping) values[name] = form.kept(answer[member as keyof typeof answer]);
-  return values as Values;
+export function cardValues(card: Card) {
+  return {
+    bin_id: id(card.bin_id),
+    network: word(card.network),
+    last4: lastDigits(card.last4),
+    status: word(card.status) ?? '',
+    balance_cents: amountOf(card.balance),
+    spending_limit_cents: amountOf(card.spending_limit),
+    label: word(card.label),
+    allowed_categories: JSON.stringify((card.allowed_categories ?? []).map(each => word(each) ?? '')),
+    auto_freeze_cents: amountOf(card.auto_freeze_at),
+    metadata: JSON.stringify(cleanMetadata(card.metadata ?? {})),
+    created_ms: timeOf(card.created_at),
+    created_at: word(card.created_at),
+    expires_ms: timeOf(card.expires_at),
+    expires_at: word(card.expires_at),
+  };
 }
 
-/** The members of an answer, as the service would tell them. */
-function told<Values>(mapping: Mapping<Values>, row: Values): object {
-  const members: Record<string, unknown> = {};
-  for (const [name, member, form, tellsNull] of mapping) {
-    const value = form.told?.(row[name] as never);
-    if (value != null || (value === null && tellsNull)) members[member] = value;
-  }
-  return members;
+/** The record as the service would tell it. */
+export function toldRecord(row: TxRow): Transaction {
+  const { tx_id, card_id, type, status, cents, currency, merchant, mcc, merchant_country, created_at } = row;
+  const told = { card_id, type, status, amount: toUsd(cents), currency, merchant, mcc, merchant_country };
+  const { authorization_id, decline_reason } = row;
+  return { id: tx_id, ...withoutNulls(told), authorization_id, decline_reason, created_at } as Transaction;
 }
 
-export const recordValues = (record: Transaction) => kept(RECORD, record);
-export const cardValues = (card: Card) => kept(CARD, card);
-export const toldRecord = (row: TxRow) => ({ id: row.tx_id, ...told(RECORD, row) }) as Transaction;
-export const toldCard = (row: StoredCard) => ({ id: row.card_id, ...told(CARD, row) }) as Card;
+/** The card as the service would tell it. */
+export function toldCard(row: StoredCard): Card {
+  const { card_id, bin_id, network, last4, status, label, created_at, expires_at } = row;
+  const usd = (amount: Cents | null) => amount && toUsd(amount);
+  return {
+    id: card_id,
+    ...withoutNulls({
+      ...{ bin_id, network, last4: last4 ?? '', status },
+      balance: usd(row.balance_cents),
+      spending_limit: usd(row.spending_limit_cents),
+      label,
+      allowed_categories: JSON.parse(row.allowed_categories) as unknown,
+    }),
+    auto_freeze_at: usd(row.auto_freeze_cents),
+    metadata: JSON.parse(row.metadata) as unknown,
+    ...withoutNulls({ created_at, expires_at }),
+  } as Card;
+}
+
+const withoutNulls = (members: object) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
 /** Null where a service shows more than four digits: what is left of a masked text names no card. */
 function lastDigits(last4: string | null | undefined): string | null {
@@ -148,12 +135,6 @@ const MASKED = new Map<string, string>();
 const MOST_MASKED = 10_000;
 const LONGEST_MASKED = 100;
 
-/** Null for a time as services write it: its instant tells the same, and nearly every record has one. */
-function timeText(value: string | null | undefined): string | null {
-  const at = timeOf(value);
-  return at !== null && isoSeconds(at) === value ? null : word(value);
-}
-
 /** The engine takes neither NUL nor half a character. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
@@ -183,21 +164,24 @@ export interface Writing {
   readonly counts: { readonly transactions: Counts; readonly cards: Counts; windows: number };
 }
 
+type RecordValues = ReturnType<typeof recordValues>;
 type Stored = RecordValues & { readonly id: number; readonly missed: number; readonly gone_at: number | null };
 
-const COLUMNS = RECORD.map(([name]) => name);
+const columnsIn = <Values extends object>(values: Values) => Object.keys(values) as (keyof Values & string)[];
+/** In the order in which `recordValues` and `cardValues` tell them. */
+const RECORD_COLUMNS = columnsIn(recordValues({ amount: 0 } as Transaction));
+const CARD_COLUMNS = columnsIn(cardValues({} as Card));
 /** What may be seen to change; `created_at` is told otherwise with it. */
-const FIELDS = COLUMNS.filter(name => name !== 'created_at');
+const FIELDS = RECORD_COLUMNS.filter(name => name !== 'created_at');
 
-const named = (columns: readonly string[]) => columns.join(', ');
-const marks = (count: number) => Array.from({ length: count }, () => '?').join(', ');
 const assigned = (columns: readonly string[]) => columns.map(name => `${name} = ?`).join(', ');
 
-const STORED = `select r.id, r.missed, r.gone_at, ${named(FIELDS.map(name => (name === 'merchant' ? 'm.name as merchant' : `r.${name}`)))}
+const STORED = `select r.id, r.missed, r.gone_at, ${FIELDS.map(name => (name === 'merchant' ? 'm.name as merchant' : `r.${name}`)).join(', ')}
   from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
-const ADDED = `insert into record (${named(COLUMNS)}, tx_id, first_seen, first_sync)
-  values (${marks(COLUMNS.length + 3)}) on conflict (tx_id) do nothing`;
-const CHANGED = `update record set ${assigned(COLUMNS)} where id = ?`;
+const ADDED = `insert into record (${RECORD_COLUMNS.join(', ')}, tx_id, first_seen, first_sync)
+  values (${RECORD_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?) on conflict (tx_id) do nothing`;
+const CHANGED = `update record set ${assigned(RECORD_COLUMNS)} where id = ?`;
+const CARD_CHANGED = `update card set gone_at = null, ${assigned(CARD_COLUMNS)} where id = ?`;
 
 /** Stores rows as they came. Call it inside a commit. */
 export function storeRecords(writing: Writing, rows: readonly Transaction[]): void {
@@ -210,7 +194,7 @@ function storeRecord(writing: Writing, row: Transaction): void {
   const tx = storable(row.id);
   if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
   // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
-  if (db.run(ADDED, ...columnsOf(db, values, values.at_ms ?? now), tx, now, sync) > 0) {
+  if (db.run(ADDED, ...inColumns(db, values, values.at_ms ?? now), tx, now, sync) > 0) {
     writing.counts.transactions.new += 1;
     return;
   }
@@ -224,15 +208,14 @@ function storeRecord(writing: Writing, row: Transaction): void {
   if (changed.length === 0 && !isBack) return;
   for (const field of changed) note(writing, tx, field, [stored[field], seen[field]]);
   if (isBack) note(writing, tx, 'gone_at', [stored.gone_at, null]);
-  if (changed.length > 0) db.run(CHANGED, ...columnsOf(db, values, at_ms), stored.id);
+  if (changed.length > 0) db.run(CHANGED, ...inColumns(db, values, at_ms), stored.id);
   writing.counts.transactions.changed += 1;
 }
 
 /** In the order of the columns. */
-function columnsOf(db: MirrorDatabase, values: RecordValues, at_ms: number): SqlValue[] {
+function inColumns(db: MirrorDatabase, values: RecordValues, at_ms: number): SqlValue[] {
   const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
-  const kept = { ...values, merchant, at_ms };
-  return COLUMNS.map(name => kept[name]);
+  return Object.values({ ...values, merchant, at_ms });
 }
 
 const MOST_MERCHANTS = 10_000;
@@ -311,20 +294,15 @@ function storeCard(writing: Writing, card: Card): void {
   const { db, counts, now } = writing;
   const values = cardValues(card);
   const cardId = storable(card.id);
-  const names = CARD.map(([name]) => name);
   const stored = db.get<StoredCard>('select * from card where card_id = ?', cardId);
   if (stored === undefined) {
     db.insert('card', { card_id: cardId, first_seen: now, ...values });
     counts.cards.new += 1;
     return;
   }
-  const changed = names.filter(name => values[name] !== stored[name]);
-  if (changed.length === 0 && stored.gone_at === null) return;
-  db.run(
-    `update card set gone_at = null, ${assigned(names)} where id = ?`,
-    ...names.map(name => values[name]),
-    stored.id,
-  );
+  const isSame = CARD_COLUMNS.every(name => values[name] === stored[name]);
+  if (isSame && stored.gone_at === null) return;
+  db.run(CARD_CHANGED, ...Object.values(values), stored.id);
   counts.cards.changed += 1;
 }
 
