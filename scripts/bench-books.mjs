@@ -5,9 +5,10 @@
  * (apt-get install sqlite3 time). On a busy machine compare processor times.
  */
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -30,10 +31,10 @@ async function main(records, cards) {
     const bundle = join(folder, 'mirror.mjs');
     const mirror = join(home, 'data', 'mirror', 'sandbox.sqlite');
     await bundled(bundle);
-    await writeRows(join(folder, 'rows.csv'), { records, cards });
-    const ours = part => [process.execPath, file, part, bundle, mirror, String(records), String(cards)];
+    await writeRows(folder, { records, cards });
+    const load = [process.execPath, file, 'load', bundle, mirror, join(folder, 'pages.ndjson'), String(cards)];
     const cases = {
-      'mirror, filled': measured(ours('load'), home),
+      'mirror, filled': measured(load, home),
       'sqlite3 .import': sqlite(join(folder, 'import.db'), imported(join(folder, 'rows.csv')), home),
       'reconcile, first': measured(
         [process.execPath, program, '--sandbox', 'books', 'reconcile', '--offline', '-q'],
@@ -110,7 +111,8 @@ function* recordsOf(records, cards) {
   }
 }
 
-async function load(bundle, path, records, cards) {
+/** As a sync does: pages of the service are parsed, and 40 of them are a window that is committed at once. */
+async function load(bundle, path, pages, cards) {
   const { openForSync, storeRecords, storeCards, keepGrown } = await import(pathToFileURL(bundle).href);
   // As the program does where a sync goes on for long.
   keepGrown(v8, { eventLoopUtilization: performance.eventLoopUtilization, every: () => undefined });
@@ -119,23 +121,17 @@ async function load(bundle, path, records, cards) {
   const counts = { new: 0, changed: 0, gone: 0 };
   const writing = { db, sync: 1, now: NOW, counts: { transactions: counts, cards: { ...counts } } };
   const spent = new Map();
-  let batch = [];
   let total = 0;
-  const flush = () => {
-    db.commit(() => storeRecords(writing, batch));
-    batch = [];
-  };
-  for (const record of recordsOf(Number(records), Number(cards))) {
-    if (record.type === 'settlement') {
-      const cents = Math.round(record.amount * 100);
-      spent.set(record.card_id, (spent.get(record.card_id) ?? 0) + cents);
+  for await (const line of createInterface({ input: createReadStream(pages) })) {
+    const window = JSON.parse(line);
+    for (const { type, card_id, amount } of window) {
+      if (type !== 'settlement') continue;
+      const cents = Math.round(amount * 100);
+      spent.set(card_id, (spent.get(card_id) ?? 0) + cents);
       total += cents;
     }
-    batch.push(record);
-    // 40 pages of 25 are a window.
-    if (batch.length === 1_000) flush();
+    db.commit(() => storeRecords(writing, window));
   }
-  flush();
   db.commit(() => storeAccount(writing, { spent, total, cards: Number(cards), storeCards }));
   db.close();
 }
@@ -171,17 +167,26 @@ function storeAccount(writing, { spent, total, cards, storeCards }) {
   for (const [name, value] of Object.entries(facts)) db.setFact(name, value);
 }
 
-async function writeRows(path, { records, cards }) {
-  const out = createWriteStream(path);
-  const lines = Writable.toWeb(out).getWriter();
+/** The same rows twice: as `.import` reads them, and as the service tells them, a window a line. */
+async function writeRows(folder, { records, cards }) {
+  const files = ['rows.csv', 'pages.ndjson'].map(name =>
+    Writable.toWeb(createWriteStream(join(folder, name))).getWriter(),
+  );
+  const [csv, pages] = files;
+  let window = [];
   for (const each of recordsOf(records, cards)) {
     const cents = Math.round(each.amount * 100);
     const cells = [each.id, each.card_id, each.type, each.status, cents, 'USD', each.merchant, each.mcc, 'US'];
-    await lines.write(
+    await csv.write(
       `${[...cells, each.authorization_id ?? '', '', Date.parse(each.created_at), each.created_at].join(',')}\n`,
     );
+    window.push(each);
+    if (window.length < 1_000) continue;
+    await pages.write(`${JSON.stringify(window)}\n`);
+    window = [];
   }
-  await lines.close();
+  if (window.length > 0) await pages.write(`${JSON.stringify(window)}\n`);
+  for (const each of files) await each.close();
 }
 
 /** The columns and indexes of the mirror, rows as they come. */
