@@ -45,7 +45,7 @@ export async function placeFor(run: Run): Promise<JournalPlace> {
     async open() {
       const opening = await open();
       if (await isSandbox()) return opening;
-      const { refuseBesideShared } = await import('../journal/shared-place.ts');
+      const { refuseBesideShared } = await import('../journal/seen-journals.ts');
       // Where this machine keeps the account of this run in a shared journal.
       await refuseBesideShared(folders.state, files, opened.key);
       noted ??= noteKnownState(opening, stateFolders, files);

@@ -32,6 +32,7 @@ export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Prom
     pid: host.pid,
     isRunning: other => host.isRunning(other),
     signal: host.signal,
+    hasChangedSince: async since => (await run.audit()).hasChangedSince(origin, since),
     forbidden: async () => (await opened.settings()).mirror === 'off',
     account: async () => ({
       ...acting,

@@ -205,6 +205,19 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
       const found = await (await existing())?.read(tx => recentReveals(tx, profile));
       return found?.times.length ?? 0;
     },
+    /** Whether a change at a service has ended since, ms by the clock of this machine. */
+    async hasChangedSince(address: string, since: number): Promise<boolean> {
+      const [found, origin] = [await existing(), originOf(address)];
+      return (
+        (await found?.read(async tx => {
+          for await (const entry of newestFirst(tx)) {
+            if (Date.parse(entry.at ?? '') < since) return false;
+            if (entry.event === 'outcome' && entry.origin === origin) return true;
+          }
+          return false;
+        })) === true
+      );
+    },
     /** All lines up to the first flaw, oldest first. */
     async read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }> {
       const kept = await lines();
@@ -220,6 +233,11 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
         : kept.lines.map(({ line }) => `${line}\n`).join('');
     },
   };
+}
+
+/** What stands for the address of a service in a line. */
+export function originOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : address;
 }
 
 async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partial<AuditEntry>> {

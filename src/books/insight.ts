@@ -11,6 +11,7 @@ import { dayOf, dayText } from './spending.ts';
 export const ATTENTION_KINDS = [
   'unknown_rows',
   'open_rows',
+  'held_op',
   'books_unexplained',
   'books_old',
   'wallet_low',
@@ -49,6 +50,8 @@ export interface AttentionRows {
   readonly unknown: readonly LeftRows[];
   /** Runs that move money, that no process works on, and that did not send all of their rows. */
   readonly open: readonly LeftRows[];
+  /** Ops that are held until other persons have approved them. */
+  readonly held: readonly LeftRows[];
   /** The newest reconciliation; undefined while there was none. */
   readonly report: Pick<ReportRow, 'verdict' | 'residual_cents' | 'at_ms'> | undefined;
   readonly wallet: Cents;
@@ -73,6 +76,10 @@ export function attentionOf(rows: AttentionRows): readonly Attention[] {
     ...rows.open.map(({ op, rows: count, since, cents: amount = cents(0) }) => {
       const text = `stopped on ${dayText(dayOf(since))} with ${counted(count, 'row')} not sent; ${dollars(amount)} in all`;
       return about('open_rows', { op, text });
+    }),
+    ...rows.held.map(({ op, since, cents: amount = cents(0) }) => {
+      const text = `waits for approval since ${dayText(dayOf(since))}; ${dollars(amount)} in all`;
+      return about('held_op', { op, severity: 'warning', text, next: `cardwright ops show ${op}` });
     }),
     ...books(rows),
     ...lowWallet(rows),

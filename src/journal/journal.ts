@@ -298,6 +298,15 @@ export function createJournal(dependencies: JournalDependencies) {
     return ofAccount((tx, account) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint }), new Map());
   }
 
+  /** Throws `guarded` where a limit refuses rows that no journal keeps. */
+  async function judgeUnkept(database: Database, rows: readonly PlannedRow[]): Promise<void> {
+    const account = (await accountIn(database)) ?? '';
+    const { profile } = await dependencies.acting();
+    await database.read(async tx =>
+      rules.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
+    );
+  }
+
   return {
     prepare,
     begin: async (plan: RunPlan): Promise<Run> => (await prepare(plan)).begin(),
@@ -321,6 +330,10 @@ export function createJournal(dependencies: JournalDependencies) {
     },
     look,
     resume,
+    /** Throws `guarded` where a shared journal is away or behind, or its rules let nothing be changed: for what no journal keeps. */
+    async admitUnkept(): Promise<void> {
+      if (dependencies.account !== undefined) await judgeUnkept(await dependencies.database(), []);
+    },
     /** What an idempotency key of this account is known to be worth for an operation. */
     async capability(operation: WriteName): Promise<Capability> {
       const { mode, origin } = await dependencies.acting();
@@ -367,12 +380,7 @@ export function createJournal(dependencies: JournalDependencies) {
         requests: probeRequests(service, binId, token),
         /** Throws `guarded` where a limit refuses that. */
         async check(): Promise<void> {
-          const database = (await dependencies.existing()) ?? keepsNothing(clock);
-          const account = (await accountIn(database)) ?? '';
-          const { profile } = await dependencies.acting();
-          await database.read(async tx =>
-            rules.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
-          );
+          await judgeUnkept((await dependencies.existing()) ?? keepsNothing(clock), rows);
         },
         /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
         async run(around: AroundWrite) {

@@ -22,6 +22,7 @@ import {
   overDay,
   overLimit,
   readLimits,
+  refusedReadOnly,
   type SourcedLimits,
   type StrictestLimits,
   strictest,
@@ -91,7 +92,8 @@ export function claimRules(settings: RulesSettings): ClaimRules {
   ): Promise<StrictestLimits> {
     const sources = await limitsOf(tx, op.account, settings);
     const limits = strictest(sources);
-    const over = overLimit(limits, spending);
+    const { read_only: readOnly } = limits;
+    const over = readOnly === undefined ? overLimit(limits, spending) : refusedReadOnly(readOnly.source);
     if (over !== undefined) throw over;
     if (limits.max_per_day === undefined || day === undefined) return limits;
     // What a profile allows for a day is counted for that profile, every other limit for the account.

@@ -2,18 +2,16 @@
  * The journal that several people share, as one process uses it: connected to when it is asked, with the account that its API key
  * belongs to, joined once by each machine, and held against what this machine has seen of it.
  */
-import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
-import { jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { type FileDependencies, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
+import type { FileDependencies } from '../files/private-files.ts';
 import { type Acting, accountOfKey, findAccount, journalId, useAccount } from './account.ts';
 import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
 import { type Database, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
+import { refuseBesideShared, seenJournalsIn, watched } from './seen-journals.ts';
 
 interface SharedSettings {
   readonly postgres: PostgresSettings;
@@ -79,11 +77,9 @@ export function sharedPlace(settings: SharedSettings) {
     }
     if (known === undefined) throw notListed(shown);
     const { journal, account, print } = known;
-    const isOf = (each: SeenJournal) => each.journal === journal && each.account === account;
-    const before = await seen.read();
-    let last = before.find(isOf);
+    let last = (await seen.read()).find(each => each.journal === journal && each.account === account);
     if (last === undefined) {
-      refuseKept(before, await settings.key(), journal);
+      await refuseBesideShared(stateFolder, files, settings.key, journal);
       await joinJournal(here, await settings.local(), { acting: await acting(), account, print, printOf });
       const [row] = await here.read(tx =>
         tx.all<{ seq: number }>(sql`select audit_seq as seq from account where id = ${account}`),
@@ -127,144 +123,12 @@ export function sharedPlace(settings: SharedSettings) {
   };
 }
 
-/**
- * Throws `guarded` where this machine keeps the account of this key in a shared journal: beside it a journal of its own could
- * make the same change a second time.
- */
-export async function refuseBesideShared(
-  stateFolder: string,
-  files: FileDependencies,
-  key: () => Promise<Secret>,
-): Promise<void> {
-  const known = await seenJournalsIn(stateFolder, files).read();
-  if (known.length > 0) refuseKept(known, await key());
-}
-
-/** `here`: the shared journal that is used now. */
-function refuseKept(known: readonly SeenJournal[], key: Secret, here?: string): void {
-  const shared = known.find(({ journal, print }) => journal !== here && keyPrint(key, journal) === print);
-  if (shared === undefined) return;
-  throw new CliError('guarded', {
-    message: `this account is kept in the shared journal ${shared.shown}: beside it the same change could be made twice`,
-    notes: [
-      'Name it with --journal, in CARDWRIGHT_JOURNAL_URL or in the profile. Nothing was sent.',
-      ...(here === undefined
-        ? []
-        : [
-            `This is another journal (${here.slice(0, 8)}, not ${shared.journal.slice(0, 8)}). If it takes its place for good:`,
-          ]),
-    ],
-    reason: 'shared_elsewhere',
-    hint: here === undefined ? `export CARDWRIGHT_JOURNAL_URL=${shellWord(shared.shown)}` : 'cardwright journal accept',
-    outcome: 'not_sent',
-  });
-}
-
 function notListed(shown: string): CliError {
   return new CliError('guarded', {
     message: `the shared journal ${shown} does not list this API key, so that nobody knows whether it is the same account`,
     notes: ['It is listed once, by whoever may operate:'],
     reason: 'key_not_listed',
     hint: `cardwright journal init ${shellWord(shown)} --key`,
-    outcome: 'not_sent',
-  });
-}
-
-// What this machine has seen of shared journals: of each account the last audit line. A database that is behind it, or has another
-// line there, was restored or failed over. One line is added here after each claim, before anything is sent.
-
-interface SeenJournal {
-  /** Id of the journal. */
-  readonly journal: string;
-  readonly account: string;
-  /** Print of the API key under the id of the journal. */
-  readonly print: string;
-  /** Its address, for people. */
-  readonly shown: string;
-  readonly seq: number;
-  /** Of that line; left out before the first claim. */
-  readonly hash?: string;
-}
-
-/** Kept in `shared-journals.ndjson` of the state folder; lines are added, so that no process takes away what another has noted. */
-function seenJournalsIn(stateFolder: string, files: FileDependencies) {
-  const path = join(stateFolder, 'shared-journals.ndjson');
-  return {
-    path,
-    /** The last state of each account of each journal. */
-    async read(): Promise<readonly SeenJournal[]> {
-      const found = new Map<string, SeenJournal>();
-      for (const line of ((await readPrivate(path, files)) ?? '').split('\n')) {
-        const seen = jsonOrUndefined(line) as SeenJournal | undefined;
-        // A line that was cut off by a full disk or a crash is none.
-        if (typeof seen?.journal !== 'string' || !Number.isSafeInteger(seen.seq)) continue;
-        const name = `${seen.journal} ${seen.account}`;
-        const before = found.get(name);
-        if (before === undefined || before.seq <= seen.seq) found.set(name, seen);
-      }
-      return [...found.values()];
-    },
-    async note(seen: SeenJournal): Promise<void> {
-      await preparePrivateFolder(stateFolder, files);
-      await inOurWords(path, () => appendFile(path, `${JSON.stringify(seen)}\n`, { mode: 0o600 }));
-    },
-  };
-}
-
-/**
- * A database whose claims are held against what this machine has seen, and noted before they resolve. A line that is another one than
- * was seen shows that it was put back too, also where it has more lines by now.
- */
-function watched(database: Database, note: (seen: SeenJournal) => Promise<void>, last: SeenJournal): Database {
-  let seen = last;
-  const headOf = async (tx: Pick<Transaction, 'all'>, { account, seq }: SeenJournal) => {
-    const [row] = await tx.all<{ seq: number; hash: string; own: string | null; accepted: number | null }>(
-      sql`select audit_seq as seq, audit_hash as hash, (select hash from audit where account = a.id and seq = ${seq}) as own,
-        (select max(seq) from audit where account = a.id and seq > ${seq} and line like '%"event":"accepted"%') as accepted
-        from account a where id = ${account}`,
-    );
-    return row ?? { seq: 0, hash: '', own: null, accepted: null };
-  };
-  return {
-    isShared: database.isShared,
-    shown: database.shown,
-    lock: database.lock,
-    grouped: work => database.grouped(work),
-    read: work => database.read(work),
-    close: () => database.close(),
-    async transaction(work) {
-      let now = seen;
-      const value = await database.transaction(async tx => {
-        const there = await headOf(tx, seen);
-        const isOther = seen.hash !== undefined && there.own !== seen.hash && there.accepted === null;
-        if (there.seq < seen.seq || isOther) throw behind(database.shown, there.seq, seen.seq);
-        const result = await work(tx);
-        const { seq, hash } = await headOf(tx, seen);
-        now = { ...seen, seq, hash };
-        return result;
-      });
-      if (now.seq > seen.seq) {
-        seen = now;
-        await note(now);
-      }
-      return value;
-    },
-  };
-}
-
-function behind(shown: string, there: number, seen: number): CliError {
-  const how =
-    there < seen
-      ? `it ends with audit line ${there}, and this machine has seen line ${seen}`
-      : `its audit line ${seen} is another one than this machine has seen`;
-  return new CliError('guarded', {
-    message: `the shared journal ${shown} was restored or failed over: ${how}`,
-    notes: [
-      'What was done since is not in it, so that a change could be made twice. Nothing was sent.',
-      'Look at what it lacks with cardwright journal check; then go on with it as it is:',
-    ],
-    reason: 'journal_behind',
-    hint: 'cardwright journal accept',
     outcome: 'not_sent',
   });
 }

@@ -30,6 +30,7 @@ import {
   needSignal,
   needText,
   needWarn,
+  ownStateFolder,
 } from './options.ts';
 
 declare const CARDWRIGHT_VERSION: string;
@@ -138,6 +139,14 @@ function partsOf(options: Options) {
     mode,
   });
 
+  const notice = onWarning ?? (() => undefined);
+  /** Throws `guarded` where a command or program of this user has used a shared journal for this account. */
+  async function refusePastShared(): Promise<void> {
+    const { refuseBesideShared } = await import('../journal/seen-journals.ts');
+    for (const folder of new Set([ownStateFolder(process), journal?.stateFolder]))
+      if (folder !== undefined) await refuseBesideShared(folder, { platform, random, warn: notice }, async () => key);
+  }
+
   let named: ReturnType<typeof openNamedCalls> | undefined;
   /** Throws `usage` without a journal: a promise without one is none. */
   async function sendNamed(call: NamedCall): Promise<unknown> {
@@ -145,7 +154,6 @@ function partsOf(options: Options) {
       throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
     const { openNamedCalls, refuseUnkept } = await import('./journal.ts');
     refuseUnkept(call);
-    const notice = onWarning ?? (() => undefined);
     named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, journal);
     return (await named).send(call);
   }
@@ -171,10 +179,12 @@ function partsOf(options: Options) {
       const call = `send(${JSON.stringify(operation)}, …, { intent: "order-4711" })`;
       throw notSent('usage', `this client has a journal, so ${operation} needs an intent: ${call}`, { operation });
     }
-    const sending = () =>
-      intent === undefined
+    const sending = async () => {
+      if (isJournaled(operation) && journal?.database === undefined) await refusePastShared();
+      return intent === undefined
         ? sendUnnamed(operation, asked, checked)
         : sendNamed({ operation: operation as never, input: asked as never, intent, key, signal });
+    };
     const inTurn = (name: string | undefined, work: typeof sending) =>
       name === undefined ? work() : oneAfterTheOther(name, work, signal);
     const card = movedCard(operation, asked);

@@ -30,7 +30,7 @@ export function chosenJournal(
   }
   const password = journalPasswordFile && absolute('journalPasswordFile', journalPasswordFile, 'a file');
   return {
-    stateFolder: journalFolder === undefined ? ownStateFolder(own) : folder('journalFolder', journalFolder),
+    stateFolder: journalFolder === undefined ? needed(ownStateFolder(own)) : folder('journalFolder', journalFolder),
     database: { url: journal, env: password === undefined ? own.env : { ...own.env, PGPASSFILE: password } },
   };
 }
@@ -40,13 +40,16 @@ function absolute(name: string, path: string, of: string): string {
   return path;
 }
 
-/** That of the command line for this user. */
-function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string {
+/** That of the command line for this user; undefined for a user without a home. */
+export function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string | undefined {
   const moved = env['CARDWRIGHT_CONFIG_DIR'];
-  if (moved === undefined || isAbsolute(moved)) {
-    const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
-    if (isAbsolute(state)) return state;
-  }
+  if (moved !== undefined && !isAbsolute(moved)) return undefined;
+  const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
+  return isAbsolute(state) ? state : undefined;
+}
+
+function needed(folder: string | undefined): string {
+  if (folder !== undefined) return folder;
   throw usage('this user has no state folder, so journalFolder must name one: an absolute path');
 }
 

@@ -182,6 +182,11 @@ export function limitRefusal(name: LimitName, source: LimitSource, words: string
   });
 }
 
+/** The refusal of every change. */
+export function refusedReadOnly(source: LimitSource): CliError {
+  return limitRefusal('read_only', source, 'true, and nothing may be changed');
+}
+
 /** The refusal by a limit that needs no memory of the day; undefined where none refuses. */
 export function overLimit(limits: StrictestLimits, spending: Spending): CliError | undefined {
   const { largest, total, cards, bins, isUncounted } = spending;

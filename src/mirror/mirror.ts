@@ -47,6 +47,8 @@ export interface MirrorParts
   readonly isRunning: (pid: number) => boolean;
   /** The profile says `mirror off`. */
   readonly forbidden: () => Promise<boolean>;
+  /** Whether this machine has changed something at the service since, ms by its clock, of what no journal keeps. */
+  readonly hasChangedSince: (since: number) => Promise<boolean>;
   readonly account: () => Promise<Account>;
   readonly reader: () => Promise<Reader>;
   /** Asks for the time of a service whose clock may be moved, ms UTC; undefined where it goes as ours does, or does not tell. */
@@ -112,23 +114,27 @@ export function createMirror(parts: MirrorParts) {
     }
   }
 
-  const sync = (options: SyncOptions = {}) => locked(() => asking(options, syncMirror));
+  const sync = (options: SyncOptions = {}, more: Partial<Pick<SyncParts, 'readsCards' | 'ownOperations'>> = {}) =>
+    locked(() => asking(options, asked => syncMirror({ ...asked, ...more })));
 
-  async function isFresh(maxAgeMs: number): Promise<boolean> {
+  /** Whether the copy is young enough; `changed`: this machine has done something since that it must show. */
+  async function standing(maxAgeMs: number, ownOperations: SyncParts['ownOperations']) {
     // What is wrong with the file is told by the sync.
     const db = await (async () => openForReading(parts))().catch(() => undefined);
-    if (db === undefined) return false;
+    if (db === undefined) return 'old';
     try {
       const syncedAt = db.number('synced_at');
       const age = clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
       // A clock that was set back makes no copy young for ever.
-      if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
+      if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return 'old';
       // By the clock of a sandbox, too: who moved it expects of a copy what the time there says.
       const [asOf, now] = [db.number('as_of'), await parts.movedClock?.()];
       const ageThere = asOf === undefined || now === undefined ? 0 : now - asOf;
-      if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return false;
-      // What this machine did since then must be in what it shows next.
-      return !(await hasMovedSince(db, await parts.ownOperations(), syncedAt ?? 0));
+      if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return 'old';
+      const since = syncedAt ?? 0;
+      const hasChanged =
+        (await parts.hasChangedSince(since)) || (await hasMovedSince(db, await ownOperations(), since));
+      return hasChanged ? 'changed' : 'fresh';
     } finally {
       db.close();
     }
@@ -168,7 +174,7 @@ export function createMirror(parts: MirrorParts) {
   return {
     path,
     /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
-    sync,
+    sync: (options?: SyncOptions) => sync(options),
     read,
     /** Nothing is sent. */
     status: () => mirrorStatus(parts),
@@ -180,10 +186,21 @@ export function createMirror(parts: MirrorParts) {
         removeMirror(path);
         return { existed: true };
       }),
-    /** The copy, brought up to date first where it is older than that. */
+    /** The copy, brought up to date first where it is older than that. A shared journal that is away is told, and kept out of it. */
     async readFresh(maxAgeMs: number) {
       await refuseForbidden();
-      if (!(await isFresh(maxAgeMs))) await sync();
+      let own: ReturnType<SyncParts['ownOperations']> | undefined;
+      const ownOperations = () => {
+        own ??= parts.ownOperations().catch((thrown: unknown) => {
+          if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
+          parts.warn(`operations of the journal are not in what is shown: ${thrown.message}`);
+          return [];
+        });
+        return own;
+      };
+      const stands = await standing(maxAgeMs, ownOperations);
+      // What was frozen and unfrozen leaves all numbers of an account as they were.
+      if (stands !== 'fresh') await sync({}, { ownOperations, readsCards: stands === 'changed' });
       return read();
     },
     /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report. */

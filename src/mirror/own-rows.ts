@@ -55,7 +55,7 @@ export async function hasMovedSince(
   since: number,
 ): Promise<boolean> {
   for (const { last_at, rows } of operations) {
-    if (Date.parse(last_at) < since) continue;
+    if (Date.parse(last_at) + SECOND <= since) continue;
     const read = await rows();
     if (read.isMine || read.rows.some(row => isOfCopy(db, row, read))) return true;
   }

@@ -46,6 +46,7 @@ const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
  */
 export async function syncMirror(parts: SyncParts) {
   const { db, ask, full } = parts;
+  const begun = Math.floor(parts.clock.now());
   const first = await lookFirst(ask);
   // A service tells its time to the second.
   const now = wholeSeconds(parts.serviceNow() ?? parts.clock.now());
@@ -74,7 +75,8 @@ export async function syncMirror(parts: SyncParts) {
   db.commit(() => {
     if (moved !== undefined) db.setFact('moved', moved.join(' '));
     db.setFact('as_of', now);
-    db.setFact('synced_at', Math.floor(clock.now()));
+    // What was done since the first answer may not be in it.
+    db.setFact('synced_at', begun);
     db.setFact('seen', first.digest);
     db.setFact('finished_sync', sync);
   });

@@ -1,5 +1,5 @@
 /** What the audit log is told about a write, a run or a reveal: that it was about to happen, and what became of it. */
-import type { AuditFacts, AuditLog } from '../audit/log.ts';
+import { type AuditFacts, type AuditLog, originOf } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { toUsd } from '../core/money.ts';
@@ -51,7 +51,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
    */
   const begin = async (facts: Recorded, durability?: 'soon'): Promise<BegunRecord> => {
     const { profile, mode, baseUrl } = await identity();
-    const who = { profile, mode, origin: URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl };
+    const who = { profile, mode, origin: originOf(baseUrl) };
     const of = await append({ ...facts, ...who }, durability).catch(thrown => {
       if (!(thrown instanceof CliError)) throw thrown;
       // Whoever keeps the log does not know when it is written: only here is it before the send.

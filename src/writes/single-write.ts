@@ -189,9 +189,14 @@ async function straight(
     const keyOfCaller = key !== undefined;
     return directWrite({ service, operation, input, planned, keyOfCaller, mode, clock, random, signal });
   };
+  const open = async () => {
+    // Freezing is the safe direction: it waits for no database.
+    if (operation !== 'cards.freeze') await (await settings.journal()).admitUnkept();
+    return undefined;
+  };
   return {
     requests: [planned],
-    execute: admitted => admitted.execute({ open: async () => undefined }, { execute, learn: learnedFromAnswer }),
+    execute: admitted => admitted.execute({ open }, { execute, learn: learnedFromAnswer }),
   };
 }
 

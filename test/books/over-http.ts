@@ -228,6 +228,7 @@ function mirrorOf(path: string, { service, shop, serviceNow, random }: Around, m
     isRunning: () => true,
     signal: new AbortController().signal,
     forbidden: async () => false,
+    hasChangedSince: async () => false,
     program: [process.execPath],
     env: {},
     account: async () => ({ profile: 'sandbox', mode: 'sandbox', origin: 'embedded', keyPrint: undefined }),

@@ -1,5 +1,8 @@
 /** `intent` of `cardwright/client`: what a program calls twice is done once, also by another process with the same journal. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { keyPrint } from '../../src/core/key-print.ts';
 import { createClient } from '../../src/library/client.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -82,6 +85,34 @@ it('nothing goes past the journal of a client: what takes an intent is refused w
     expect(await client.send('cards.get', { card_id: 'card_1' })).toMatchObject({ status: 'active', balance: 10 });
   }
   expect(proxy.posts()).toHaveLength(1 + 2 * 2);
+});
+
+it('a client whose user has kept the account in a shared journal sends nothing past that', async () => {
+  await using sandbox = await startSandbox({ wallet: 100, ids: 'counted' });
+  await using proxy = await startFaultProxy({ target: sandbox.url });
+  await using folder = await temporaryFolder();
+  const seen = {
+    journal: 'j1',
+    account: 'a1',
+    print: keyPrint(sandbox.key, 'j1'),
+    shown: 'postgres://db/cards',
+    seq: 3,
+  };
+  await writeFile(join(folder.path, 'shared-journals.ndjson'), `${JSON.stringify(seen)}\n`, { mode: 0o600 });
+  const create = (apiKey: string) =>
+    createClient({ baseUrl: proxy.url, apiKey, journal: folder.path }).send(
+      'cards.create',
+      { bin_id: 'bin_1', amount: 10 },
+      { intent: 'po-1' },
+    );
+  await expect(create(sandbox.key.expose())).rejects.toMatchObject({
+    kind: 'guarded',
+    outcome: 'not_sent',
+    message: expect.stringContaining('postgres://db/cards'),
+  });
+  expect(proxy.posts()).toHaveLength(0);
+  // Another account is nobody's.
+  await expect(create(`${sandbox.key.expose()}1`)).rejects.toMatchObject({ kind: 'not_authenticated' });
 });
 
 it('a promise that cannot be kept is refused before anything is sent', async () => {

@@ -28,6 +28,7 @@ export async function syncing(service: MovingService, more: Partial<MirrorParts>
     isRunning: () => true,
     signal: new AbortController().signal,
     forbidden: async () => false,
+    hasChangedSince: async () => false,
     program: [process.execPath],
     env: {},
     account: async () => ({

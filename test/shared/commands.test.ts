@@ -70,6 +70,14 @@ test.skipIf(without)(
     const { code, out } = await bo.run('doctor', away);
     expect([code, /limits\tfail\t.*cannot be read/.test(out)]).toEqual([15, true]);
     expect((await ana.run(`journal init ${server.url('ana')} --limit max_per_day=none`)).code).toBe(14);
+    // What no journal keeps asks it all the same; freezing waits for nothing.
+    const [{ id } = { id: '' }] = await t.cards();
+    expect((await admin.run(`journal init ${server.url('postgres')} --limit read_only=true`)).code).toBe(0);
+    expect((await bo.run(`cards fund ${id} --amount 1 --yes`)).code).toBe(14);
+    expect((await bo.run(`cards freeze ${id} --yes`)).code).toBe(0);
+    expect((await bo.run(`cards unfreeze ${id} --yes`)).code).toBe(14);
+    expect(await t.cards()).toMatchObject([{ status: 'frozen' }, { status: 'active' }]);
+    expect((await admin.run(`journal init ${server.url('postgres')} --limit read_only=none`)).code).toBe(0);
     expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
   },
 );
@@ -180,7 +188,11 @@ test.skipIf(without)('while the database is away changes are refused, and readin
   expect(refused.code).toBe(14);
   expect((await ana.run('cards list')).code).toBe(0);
   expect((await ana.run(`cards freeze ${id}`)).code).toBe(0);
+  expect((await ana.run(`cards unfreeze ${id}`, { onPause: () => undefined })).code).toBe(14);
   expect((await t.cards()).map(({ status }) => status)).toEqual(['frozen']);
+  const overview = await ana.run('overview --json');
+  expect([overview.code, overview.err]).toEqual([0, expect.stringContaining('ops are not shown')]);
+  expect(JSON.parse(overview.out).cards).toMatchObject({ frozen: 1 });
   await server.start();
   expect((await ana.run(CREATE)).code).toBe(0);
   expect(await t.cards()).toHaveLength(2);

@@ -1,5 +1,6 @@
 import { ATTENTION_KINDS, attentionOf, countCards, type LeftRows, openHolds } from '../../books/insight.ts';
 import { dayText, Spending } from '../../books/spending.ts';
+import type { Context } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -114,7 +115,8 @@ export const showOverview = command({
   },
   async run(ctx, { since, check = false, ...asked }) {
     const days = since === undefined ? USUAL_DAYS : daysSince(since, ctx.api.serviceNow());
-    using copy = await openCopy(ctx, asked);
+    const [opened, found] = await Promise.all([openCopy(ctx, asked), opsOf(ctx)]);
+    using copy = opened;
     const { db, as_of } = copy;
     const { profile, mode } = await ctx.api.identity();
     const now = Date.parse(as_of);
@@ -123,12 +125,13 @@ export const showOverview = command({
     if (leftOut > 0) ctx.ui.notice(leftOutText(leftOut));
     const wallet = newestWallet(db);
     if (wallet === undefined) throw notSent('unreachable', 'the mirror holds no wallet yet', 'cardwright books sync');
-    const ops = (await (await ctx.journal.open()).list()).filter(op => op.profile === profile);
+    const ops = found.filter(op => op.profile === profile);
     const unknown = ops.filter(({ state }) => state === 'unknown');
     const open = ops.filter(({ state, counts }) => state === 'open' && counts.open > 0);
     const attention = attentionOf({
       unknown: unknown.map(op => leftRows(op, op.counts.unknown)),
       open: open.filter(op => op.cents > 0).map(op => leftRows(op, op.counts.open)),
+      held: ops.filter(({ state }) => state === 'pending').map(op => leftRows(op, op.counts.open)),
       report: newestReport(db),
       wallet: cents(wallet.balance_cents),
       moves: movesSince(db, now - 30 * DAY),
@@ -182,6 +185,17 @@ export const showOverview = command({
   idField: 'as_of',
   show: page => page,
 });
+
+/** Operations of the journal; none, which is told, where a shared one is away. */
+async function opsOf(ctx: Context): Promise<readonly OpSummary[]> {
+  try {
+    return await (await ctx.journal.open()).list();
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
+    ctx.ui.notice(`warning: ops are not shown: ${thrown.message}`);
+    return [];
+  }
+}
 
 /** Days that are added up, today with them. Throws `usage`. */
 function daysSince(typed: string, now: number): number {

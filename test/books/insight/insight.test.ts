@@ -13,6 +13,7 @@ describe('attention', () => {
     const rows = {
       unknown: [],
       open: [],
+      held: [],
       report: undefined,
       wallet: cents(0),
       moves: [],
@@ -35,6 +36,9 @@ describe('attention', () => {
       'idle warning 4242: idle 44 days with $80.00',
     ]);
     expect(told({ report: { ...report, verdict: 'explained' } })).toEqual([]);
+    expect(told({ held: [{ op: 'op_2', rows: 1, since: NOW, cents: cents(25_00) }] })).toEqual([
+      'held_op warning op_2: waits for approval since 2026-11-22; $25.00 in all',
+    ]);
     expect(told({ report: { ...report, verdict: 'explained', at_ms: NOW - 7 * DAY } })).toEqual([
       'books_old warning books: not reconciled since 2026-11-15',
     ]);
