@@ -249,7 +249,7 @@ export function foreignReasons(
     origin: 'it was made for another service',
     mode: 'it was made for another mode',
     contract: 'the overrides of the contract have changed since it was made',
-    file: 'the file has changed since the plan was made',
+    file: 'the fleet file is another one, or has changed since the plan was made',
   };
   const other = (Object.keys(names) as (keyof Bound)[]).filter(name => plan.bound[name] !== bound[name]);
   return [

@@ -396,7 +396,7 @@ async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, n
     notes: [
       others.length === 0
         ? 'Leave these rows out, or name each purchase in a column called intent.'
-        : `Not among them, so that a file of these alone makes them: ${named(others)}.`,
+        : `Not among them: ${named(others)}. A file of these rows alone is executed.`,
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });

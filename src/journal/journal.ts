@@ -37,7 +37,7 @@ import { rowDigest } from './digest.ts';
 import type { Self } from './holder.ts';
 import { lookOnce, speaksFor } from './look.ts';
 import { attemptKey, isOp, MARKER_KEY, markerFault, markerOf, newOp } from './names.ts';
-import { detail, resolveRows, summaries } from './ops.ts';
+import { detail, rejectionOf, resolveRows, summaries } from './ops.ts';
 import { quietLeft } from './outcome.ts';
 import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { type Change, isRefused, newChange, type Op, readChanges, readOp, recentChanges } from './records.ts';
@@ -251,6 +251,8 @@ export function createJournal(dependencies: JournalDependencies) {
     const { mode, origin } = await dependencies.acting();
     const isSame = op.mode === mode && (mode !== 'sandbox' || op.origin === origin);
     if (!isSame) throw otherAccount(op);
+    const rejected = rejectionOf(op);
+    if (rejected !== undefined) throw opError('guarded', op.id, `${op.id} was ${rejected}. Nothing was sent`);
     if (database.isShared) return;
     if ((await printOf(database)) !== op.keyPrint) throw otherKey(op);
   }

@@ -75,8 +75,13 @@ async function summariesOf(
   });
 }
 
-/** An approval that was rejected or expired leaves this among the objections of its op. */
+/** Stands before who has rejected an op and why, among its objections. */
 export const REJECTED = 'rejected: ';
+
+/** `rejected: by bo: why`; undefined for an op that nobody has rejected. */
+export function rejectionOf({ objections: [first] }: Pick<Op, 'objections'>): string | undefined {
+  return first?.startsWith(REJECTED) === true ? first : undefined;
+}
 
 function stateOf(
   op: Op,
@@ -84,7 +89,7 @@ function stateOf(
   { unknown, planned, isSent }: { unknown: number; planned: number; isSent: boolean },
 ): OpState {
   if (op.state === 'pending') return 'pending';
-  if (op.objections[0]?.startsWith(REJECTED) === true) return 'rejected';
+  if (rejectionOf(op) !== undefined) return 'rejected';
   if (op.state === 'finished') {
     if (op.acknowledged === undefined && !isWorked) return 'unacknowledged';
     return isSent ? 'finished' : 'not_sent';

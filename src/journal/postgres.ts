@@ -437,22 +437,18 @@ function isPassing(thrown: unknown): boolean {
   const code = codeOf(thrown);
   // 25006 and 55000: the server is a standby, which may become the primary.
   if (isDatabaseError(thrown)) return /^(?:57P0[123]|08|53300|40001|40P01|25006|55000)/.test(thrown.code);
-  return (
-    code !== undefined && !/^(?:NO_TLS|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EACCES)/.test(code)
-  );
+  return code !== undefined && !/^(?:NO_|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EACCES)/.test(code);
 }
 
 type Words = readonly [codes: RegExp, why: (address: PostgresAddress, message: string) => string, note?: string];
 
+const PASSWORDS = 'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.';
 const STANDBY = 'it is a standby, which can only be read';
 
 /** By the code of the server, or of the way to it: why it cannot be used, and what a person does about it. The first that fits. */
 const WORDS: readonly Words[] = [
-  [
-    /^28P01/,
-    ({ user }) => `the password of ${user} is another one`,
-    'It comes from PGPASSWORD, PGPASSFILE or ~/.pgpass.',
-  ],
+  [/^28P01/, ({ user }) => `the password of ${user} is another one`, PASSWORDS],
+  [/^NO_PASSWORD/, ({ user }) => `its server asks for the password of ${user}`, PASSWORDS],
   [
     /^42501/,
     ({ user }, said) => `${user} may not do that: ${said}`,
@@ -482,6 +478,7 @@ function codeOf(thrown: unknown): string | undefined {
   if (isDatabaseError(thrown)) return thrown.code;
   if (!(thrown instanceof Lost)) return undefined;
   if (/does not support SSL/.test(thrown.message)) return 'NO_TLS';
+  if (/password must be a/.test(thrown.message)) return 'NO_PASSWORD';
   return (thrown.cause as { code?: string }).code ?? 'LOST';
 }
 

@@ -452,9 +452,12 @@ export class Judge {
     const { cap, shared, steps } = this.#history;
     // With its journal a machine forgets what it has spent.
     if (cap === 0 || (!shared && steps.some(({ act }) => act.do === 'copy'))) return;
-    for (const home of homes) {
+    const { effects: all, books } = this.#service;
+    // What was done before the sandbox was set back may be done anew.
+    const lives = [all.slice(0, all.length - books.effects.length), books.effects];
+    for (const [home, effects] of homes.flatMap(each => lives.map(life => [each, life] as const))) {
       const days = new Map<number, number>();
-      for (const effect of this.#service.effects) {
+      for (const effect of effects) {
         const { operation, cents, request, at } = effect;
         if ((!shared && request.who.started.home !== home) || this.#isBare(effect)) continue;
         if (operation !== 'create' && operation !== 'fund') continue;

@@ -7,7 +7,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { needs, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
-import { cents, dollars, plainAmount } from '../../core/money.ts';
+import { cents, plainAmount } from '../../core/money.ts';
 import { copiedLine, lineBlock } from '../../terminal/view.ts';
 import { APPROVAL, KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
@@ -49,7 +49,7 @@ export const approveOp = command({
     const total = cents(request.total);
     const [what, expect] =
       total > 0
-        ? [`the amount, as ${dollars(total)} without the sign`, plainAmount(total)]
+        ? ['the amount, without the $', plainAmount(total)]
         : ['the count of the changes', String(request.changes)];
     if (!(await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })))
       throw notSent('not_confirmed', 'not confirmed. Nothing was signed.', { reason: 'declined' });
