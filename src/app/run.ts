@@ -190,6 +190,8 @@ function connections(settings: ReturnType<typeof beginRun>) {
   /** A place in the embedded sandbox. */
   async function inside(path: string, which: 'key' | 'adminToken'): Promise<Where> {
     const sandbox = await embedded();
+    // Before the first request is in the air, for V8 takes no compiled code then (client/transport.ts).
+    if (which === 'adminToken') await import('../sandbox/admin/table.ts');
     return { baseUrl: sandbox.origin + path, socketPath: sandbox.socketPath, key: async () => sandbox[which] };
   }
 

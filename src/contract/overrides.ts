@@ -220,7 +220,7 @@ export function pathProblem(path: string): string | undefined {
 }
 
 /** Undefined for a segment that is not percent-encoded as it should be. */
-function decodedSegment(segment: string): string | undefined {
+export function decodedSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {

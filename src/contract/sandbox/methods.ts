@@ -51,7 +51,7 @@ export interface StepOperation {
 function belongs({ row, name }: StepOperation): boolean {
   return (
     row.effect !== 'reveals-secret' &&
-    !/^(?:health|stop|openapi|dialect|snapshots|keys|page|marks|scenarios|acts)\b/.test(name)
+    !/^(?:health|stop|openapi|dialect|snapshots|page|marks|scenarios)\b/.test(name)
   );
 }
 

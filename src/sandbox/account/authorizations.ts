@@ -77,19 +77,9 @@ export function decline(
   judged: DeclineFacts,
 ): TransactionRow {
   const row = record(act, card, purchase, { type: 'decline', status: 'declined', decline_reason: purchase.reason });
-  act.sql.insert('decline_facts', { transaction_id: row.id, facts: factsText(judged) });
+  act.sql.insert('decline_facts', { transaction_id: row.id, facts: JSON.stringify(judged) });
   act.emit('transaction.declined', wireTransaction(row));
   return row;
-}
-
-/** An authorization as it is stored: what the checks look at, and nothing else of the card. */
-function factsText({ request, state }: DeclineFacts): string {
-  const { amount, already, mcc, forced, mismatch, challengeFailed } = request;
-  const asked = { amount, already, mcc, forced, mismatch, challengeFailed };
-  if (state === undefined) return JSON.stringify({ request: asked } satisfies DeclineFacts);
-  const { status, balance, spending_limit, expires_at } = state.card;
-  const card = { status, balance, spending_limit, expires_at };
-  return JSON.stringify({ request: asked, state: { ...state, card } } satisfies DeclineFacts);
 }
 
 /** A record of a purchase; no sums but those that are told. */
@@ -116,20 +106,9 @@ function record(
   return row;
 }
 
-/** A settlement or a refund of an authorization: same merchant, no sums of its own. */
-function recordOf(act: Act, authorization: TransactionRow, type: 'settlement' | 'refund', amount: Cents) {
-  const row: TransactionRow = {
-    ...authorization,
-    ...NO_SUMS,
-    id: act.idSource.id('txn'),
-    type,
-    status: 'completed',
-    amount,
-    authorization_id: authorization.id,
-    created_at: act.now,
-  };
-  act.sql.insert('transactions', row);
-  return row;
+/** More at the merchant of an authorization. */
+function purchaseOf({ merchant, mcc, merchant_country: country }: TransactionRow, amount: Cents): Purchase {
+  return { amount, merchant, mcc, country };
 }
 
 /**
@@ -143,7 +122,8 @@ export function settle(
 ): TransactionRow {
   const card = cardOf(act, authorization.card_id);
   const { fromHold, excess, rest } = splitSettlement(amount, authorization.held, final);
-  const row = recordOf(act, authorization, 'settlement', amount);
+  const became = { type: 'settlement', status: 'completed', authorization_id: authorization.id } as const;
+  const row = record(act, card, purchaseOf(authorization, amount), became);
   const sums = {
     held: minus(authorization.held, plus(fromHold, rest)),
     settled: plus(authorization.settled, amount),
@@ -187,7 +167,8 @@ export function release(
 /** Gives settled money back. `amount` is at most what settled and was not refunded yet (I9). */
 export function refund(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
   const card = cardOf(act, authorization.card_id);
-  const row = recordOf(act, authorization, 'refund', amount);
+  const became = { type: 'refund', status: 'completed', authorization_id: authorization.id } as const;
+  const row = record(act, card, purchaseOf(authorization, amount), became);
   changeAuthorization(act, authorization, { refunded: plus(authorization.refunded, amount) });
   const moves = { network: -amount, [destinationOf(card.status)]: amount };
   moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
@@ -210,9 +191,8 @@ function changeAuthorization({ sql }: Act, row: TransactionRow, change: Partial<
  */
 export function increment(act: Act, authorization: TransactionRow, amount: Cents): TransactionRow {
   const card = cardOf(act, authorization.card_id);
-  const { merchant, mcc, merchant_country: country, created_at: counted } = authorization;
-  const request = { amount, merchant, mcc, country };
-  const raising = { ...request, already: authorization.amount, counted };
+  const request = purchaseOf(authorization, amount);
+  const raising = { ...request, already: authorization.amount, counted: authorization.created_at };
   const { reason, state } = checkPurchase(act, card, raising);
   if (reason !== undefined) return decline(act, card, { ...request, reason }, { request: raising, state });
   const raised = changeAuthorization(act, authorization, {

@@ -69,12 +69,8 @@ export function failChallenge(act: Act, challenge: ChallengeRow, status: 'failed
   return { challenge: ended, transaction: decline(act, card, declined, judged) };
 }
 
-/** Ends a pending challenge because the card holder gave up: nothing is recorded, nothing is tried. */
-export function cancelChallenge(act: Act, challenge: ChallengeRow): ChallengeRow {
-  return finish(act, challenge, 'cancelled');
-}
-
-function finish({ sql }: Act, challenge: ChallengeRow, status: ChallengeRow['status']): ChallengeRow {
+/** Ends a pending challenge; what is attached to it is the caller's. */
+export function finish({ sql }: Act, challenge: ChallengeRow, status: ChallengeRow['status']): ChallengeRow {
   unschedule(sql, { kind: CHALLENGE_EXPIRY, ref: challenge.id });
   return sql.change('challenges', challenge, { status, attempts: challenge.attempts });
 }

@@ -10,11 +10,11 @@ import { nextTurn } from '../../platform/time.ts';
 import { Damaged, type Manifest, manifestLine, type Snapshot, unpack, writeSnapshot } from '../archive/archives.ts';
 import { impossible, Refused } from '../calls/handler.ts';
 import { checkInvariants } from '../checks/invariants.ts';
-import { forgetAdvance, isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
+import { isAdvanceRunning, sandboxNow } from '../clock/clock.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/request.ts';
 import type { ServiceHandlers, ServiceParts } from '../service/service.ts';
-import { beginGeneration } from '../store/open.ts';
+import { emptyStore } from '../store/open.ts';
 import { activeWebhooks } from '../store/rows.ts';
 import { ARCHIVED } from '../store/schema.ts';
 import { inBulk, isRefusedStatement, type Sql } from '../store/sql.ts';
@@ -66,7 +66,7 @@ function damaged(error: unknown): never {
 }
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
-async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Manifest) {
+async function replaceAll(parts: ServiceParts, copy: string, manifest: Manifest) {
   const { store, clock, isGone, dispatcher, requestLog } = parts;
   const goOn = dispatcher?.hold();
   try {
@@ -77,10 +77,7 @@ async function replaceAll(parts: ServiceParts, copy: string, { seed, ids }: Mani
       } catch (error) {
         damaged(error);
       }
-      forgetAdvance(sql);
-      await replaceRows(sql, copy);
-      sql.update('meta', { one: 1 }, { seed, ids });
-      beginGeneration(sql);
+      await replaceRows(sql, copy, manifest);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const looking = { sql, now: sandboxNow(sql, clock.now()) };
       const faults = checkInvariants(sql);
@@ -103,10 +100,10 @@ function checkTables(sql: Sql, copy: string): void {
   if (found !== 'ok') throw new Damaged(`its store is damaged: ${found}`);
 }
 
-async function replaceRows(sql: Sql, copy: string): Promise<void> {
+async function replaceRows(sql: Sql, copy: string, { seed, ids }: Manifest): Promise<void> {
   try {
     await inBulk(sql, async () => {
-      for (const table of [...ARCHIVED].reverse()) sql.run(`delete from ${table}`);
+      emptyStore(sql, seed, ids);
       for (const table of ARCHIVED) {
         sql.run(`insert into main.${table} select * from ${copy}.${table}`);
         await nextTurn();

@@ -18,13 +18,13 @@ import {
 } from '../account/authorizations.ts';
 import {
   answer,
-  cancelChallenge,
   confirmDeposit,
   countConfirmations,
   detectDeposit,
   type Ended,
   failChallenge,
   failDeposit,
+  finish,
   openChallenge,
 } from '../account/challenges.ts';
 import { type Act, balances, cardOf, minus } from '../account/ledger.ts';
@@ -148,7 +148,7 @@ const WORK = {
 
   /** Nothing is recorded, an attached authorization neither. */
   'simulate.cancel': (act, { challenge_id }) =>
-    saidOfChallenge({ challenge: cancelChallenge(act, openOne(act, challenge_id)) }),
+    saidOfChallenge({ challenge: finish(act, openOne(act, challenge_id), 'cancelled') }),
 
   'simulate.deposit': (act, input) => {
     const { currency, confirmations = 'timed' } = input;

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operation.ts';
+import { decodedSegment } from '../../contract/overrides.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import type { FaultPhase, OneFault, RequestAction } from '../../contract/sandbox/faults.ts';
 import { shapeProblem } from '../../contract/violation.ts';
@@ -78,20 +79,11 @@ function matched(given: readonly string[], wanted: readonly string[]): Record<st
       if (segment !== part) return undefined;
       continue;
     }
-    const value = decoded(part);
+    const value = decodedSegment(part);
     if (value === undefined || value === '') return undefined;
     params[segment.slice(1, -1)] = value;
   }
   return params;
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch (error) {
-    if (error instanceof URIError) return undefined;
-    throw error;
-  }
 }
 
 /** Values of the query the row knows, in the types of its fields; unknown names are ignored. */

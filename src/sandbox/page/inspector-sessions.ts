@@ -242,10 +242,8 @@ function isOwnData({ method, headers }: IncomingMessage, inspector: InspectorSes
 export function pageAnswer(inspector: InspectorSessions | undefined, request: IncomingMessage): Answer | undefined {
   const { url = '' } = request;
   if (inspector === undefined) return undefined;
-  const way = wayIn(inspector, request);
-  if (way === undefined && (url === '/' || (url === PAGE_PATH && !inspector.isOpen)))
-    throw new Refused('route_not_found', HOW_TO_GET_IN);
-  if (way !== undefined || !inspector.isOpen || !isForPage(url)) return way;
+  if (url === '/' || (url === PAGE_PATH && !inspector.isOpen)) return wayIn(inspector, request);
+  if (!inspector.isOpen || !isForPage(url)) return undefined;
   const file = inspector.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
   const policy = url === PAGE_PATH ? { [POLICY]: policyOf(file.text) } : {};
@@ -254,17 +252,17 @@ export function pageAnswer(inspector: InspectorSessions | undefined, request: In
 
 /**
  * For a person who typed the address of the server: how to get in, which is nothing of the store and no page. Once the
- * inspector is open, `/` leads to it.
+ * inspector is open, `/` leads to it. Throws `route_not_found` for everybody else.
  */
-function wayIn(inspector: InspectorSessions, { method, url, headers }: IncomingMessage): Answer | undefined {
+function wayIn(inspector: InspectorSessions, { method, headers }: IncomingMessage): Answer {
   const isTyped = headers['sec-fetch-site'] === 'none' && headers['sec-fetch-mode'] === 'navigate';
-  if (method !== 'GET' || !isTyped || headers['sec-fetch-dest'] !== 'document') return undefined;
-  if (url === '/' && inspector.isOpen) {
+  const isPerson = method === 'GET' && isTyped && headers['sec-fetch-dest'] === 'document';
+  const file = isPerson ? inspector.file('way-in.html') : undefined;
+  if (file === undefined) throw new Refused('route_not_found', HOW_TO_GET_IN);
+  if (inspector.isOpen) {
     const leads = { Location: `http://${inspector.host}${PAGE_PATH}`, 'Cache-Control': 'no-store' };
     return { status: 303, headers: leads, body: '' };
   }
-  const file = url === '/' || (url === PAGE_PATH && !inspector.isOpen) ? inspector.file('way-in.html') : undefined;
-  if (file === undefined) return undefined;
   const policy = policyOf(file.text).replace("img-src 'self'", 'img-src data:');
   return { status: 404, headers: { ...PAGE_HEADERS, [POLICY]: policy, 'Content-Type': file.type }, body: file.text };
 }

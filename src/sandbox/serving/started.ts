@@ -280,23 +280,15 @@ export async function startServer(around: StartDependencies, options: ServerOpti
     return { shown: { facts, keyFile: paths.key }, close };
   };
   privateFolder(storeFolder(folders.data), platform);
-  let isOurs = false;
-  try {
-    return await serveUnderLock(paths.lock, around, end => {
-      isOurs = true;
-      return open(end);
-    });
-  } catch (error) {
-    const holder = isOurs ? 'nobody' : await holderOf(paths.lock, around, around.isRunning);
-    if (holder === 'nobody') throw error;
-    // Where it says that it listens; it may not have said so yet.
-    const url = (await readFacts(paths.facts, files))?.url;
-    const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
-    throw notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
-      notes: [url === undefined ? `It holds ${paths.lock}.` : `It serves ${url}.`],
-      hint: 'cardwright sandbox status -o env',
-    });
-  }
+  const holder = await holderOf(paths.lock, around, around.isRunning);
+  if (holder === 'nobody') return serveUnderLock(paths.lock, around, open);
+  // Where it says that it listens; it may not have said so yet.
+  const url = (await readFacts(paths.facts, files))?.url;
+  const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
+  throw notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
+    notes: [url === undefined ? `It holds ${paths.lock}.` : `It serves ${url}.`],
+    hint: 'cardwright sandbox status -o env',
+  });
 }
 
 function brokenStore(path: string, cause: StoreBroken): CliError {

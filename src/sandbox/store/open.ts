@@ -5,7 +5,7 @@ import { connectTo, engineCode, isDamage } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { KIB_OF_PAGES, QueuedStore, type Store } from './queue.ts';
-import { CLEARED_TABLES, DOMAIN_TABLES, MAKING, type RowOf, SCHEMA } from './schema.ts';
+import { ARCHIVED, MAKING, type RowOf, SCHEMA } from './schema.ts';
 import type { Sql, StoreBroken } from './sql.ts';
 
 export type IdForm = RowOf<'meta'>['ids'];
@@ -34,21 +34,17 @@ function readMeta(sql: Sql, path: string): Meta | undefined {
   return { instance, seed, ids };
 }
 
-/** Empties the store but for rate counters, and sets the seed, for a reset. Ids and numbers start over with it. */
-export function emptyStore(sql: Sql, seed?: number): void {
-  for (const table of [...DOMAIN_TABLES, ...CLEARED_TABLES]) sql.run(`delete from ${table}`);
-  if (seed !== undefined) sql.run('update meta set seed = ? where one = 1', seed);
-  beginGeneration(sql);
+/** Empties the store but for rate counters. Ids and numbers start over, with another seed where one is given. */
+export function emptyStore(sql: Sql, seed: number | undefined, ids?: IdForm): void {
+  for (const table of ['advances', ...ARCHIVED.toReversed()]) sql.run(`delete from ${table}`);
+  sql.run('update meta set seed = coalesce(?, seed), ids = coalesce(?, ids)', seed ?? null, ids ?? null);
+  // Says to whoever looks, in other processes too, that everything was replaced.
+  sql.run(`pragma user_version = ${generationOf(sql) + 1}`);
 }
 
 /** How often a reset, a restore or an import has replaced everything; it stands in the head of the file. */
 export function generationOf(sql: Sql): number {
   return sql.one<{ generation: number }>('select user_version as generation from pragma_user_version').generation;
-}
-
-/** Says to whoever looks, in other processes too, that everything was replaced. */
-export function beginGeneration(sql: Sql): void {
-  sql.run(`pragma user_version = ${generationOf(sql) + 1}`);
 }
 
 /** An error of the engine while opening, in our words; others come out as they are. */

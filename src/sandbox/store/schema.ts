@@ -457,14 +457,10 @@ const INDEXES: readonly string[] = [
 /** Statements that make all of it, in their order. */
 export const MAKING: readonly string[] = [...SYSTEM, ...DOMAIN].map(({ sql }) => sql).concat(INDEXES);
 
-const namesOf = (tables: readonly { readonly name: string }[], ...but: readonly string[]) =>
-  tables.map(({ name }) => name).filter(name => !but.includes(name));
-
-/** In the order in which they can be emptied: children first. */
-export const DOMAIN_TABLES: readonly string[] = namesOf(DOMAIN).toReversed();
-
-/** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
-export const CLEARED_TABLES: readonly string[] = namesOf(SYSTEM, 'meta', 'rate_hits');
-
-/** Tables that a snapshot puts back, parents first: who moves the clock belongs to this store. */
-export const ARCHIVED: readonly string[] = [...namesOf(DOMAIN), ...namesOf(SYSTEM, 'meta', 'rate_hits', 'advances')];
+/**
+ * Tables that a reset empties and a snapshot puts back, parents first. Rate counters stay: a reset is no way around a limit. Who moves
+ * the clock belongs to this store.
+ */
+export const ARCHIVED: readonly string[] = [...DOMAIN, ...SYSTEM]
+  .map(({ name }) => name)
+  .filter(name => !['meta', 'rate_hits', 'advances'].includes(name));
