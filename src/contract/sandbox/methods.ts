@@ -50,8 +50,7 @@ export interface StepOperation {
 /** A card's number has no place in a report, and what ends or describes the server none in a story. */
 function belongs({ row, name }: StepOperation): boolean {
   return (
-    row.effect !== 'reveals-secret' &&
-    !/^(?:health|stop|openapi|dialect|snapshots|page|marks|scenarios)\b/.test(name)
+    row.effect !== 'reveals-secret' && !/^(?:health|stop|openapi|dialect|snapshots|page|marks|scenarios)\b/.test(name)
   );
 }
 

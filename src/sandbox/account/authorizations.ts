@@ -34,9 +34,16 @@ export const authorizationOf = ({ sql }: Act, id: string) =>
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
 export function authorize(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
+  const { sql, now } = act;
+  const { amount } = purchase;
   const { reason, state } = checkPurchase(act, card, purchase);
-  if (reason === undefined) return approve(act, card, purchase);
-  return decline(act, card, { ...purchase, reason }, { request: purchase, state });
+  if (reason !== undefined) return decline(act, card, { ...purchase, reason }, { request: purchase, state });
+  const row = record(act, card, purchase, { type: 'authorization', status: 'pending', held: amount });
+  const moved = moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
+  schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, due_at: authorizationDue(now, row.mcc) });
+  act.emit('transaction.authorized', wireTransaction(row));
+  afterDecrease(act, moved.card);
+  return row;
 }
 
 /** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
@@ -56,17 +63,6 @@ function checkPurchase(
     usedThisMonth,
   };
   return { reason: declineReason(purchase, state), state };
-}
-
-function approve(act: Act, card: CardRow, purchase: Purchase): TransactionRow {
-  const { sql, now } = act;
-  const { amount } = purchase;
-  const row = record(act, card, purchase, { type: 'authorization', status: 'pending', held: amount });
-  const moved = moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
-  schedule(sql, { kind: AUTHORIZATION_EXPIRY, ref: row.id, due_at: authorizationDue(now, row.mcc) });
-  act.emit('transaction.authorized', wireTransaction(row));
-  afterDecrease(act, moved.card);
-  return row;
 }
 
 /** Records a decline for a known reason, and what it was judged by. */

@@ -116,8 +116,7 @@ function normal(source: string): number {
 export const FAULT_HEADER = 'x-sandbox-fault';
 
 /** Throws `invalid_request` naming the member that is wrong. */
-export async function faultInHeader(header: string | readonly string[] | undefined): Promise<OneFault | undefined> {
-  if (header === undefined) return undefined;
+export async function faultInHeader(header: string | readonly string[]): Promise<OneFault> {
   const { oneFaultProblem } = await import('../../contract/sandbox/faults.ts');
   const fault = jsonOrUndefined(String(header));
   if (fault === undefined) throw new Refused('invalid_request', 'X-Sandbox-Fault: the fault is not JSON');

@@ -44,7 +44,7 @@ export function routesOf(
   });
 }
 
-/** Which surface a path belongs to, for the choice of the credential. */
+/** Which surface an address belongs to, for the choice of the credential. */
 export function surfaceOf(path: string): Route['surface'] {
   return path.startsWith(`${ADMIN_PATH}/`) ? 'admin' : 'service';
 }

@@ -42,8 +42,6 @@ import type { ServiceParts } from '../service/service.ts';
 import { StoreBroken, StoreBusy } from '../store/sql.ts';
 import { executeRequest, fingerprintOf, type Seen } from './execute.ts';
 
-type Target = ReturnType<typeof findRoute> & Readonly<Record<'path' | 'query', string>>;
-
 /** Answers requests; `hosts` are the names this server goes by. Rejects only when no answer may be given. */
 export class Exchange {
   /** What it answers from. */
@@ -78,7 +76,11 @@ export class Exchange {
     refuseBrowsers(inspector, request);
     const page = pageAnswer(inspector, request);
     if (page !== undefined) return page;
-    const target = await this.#target(request);
+    const surface = surfaceOf(request.url ?? '');
+    const kind = `${surface} ${parts.activeDialect.name}`;
+    const routes = this.#routes.get(kind) ?? (await this.#routesOf(surface));
+    this.#routes.set(kind, routes);
+    const target = targetOf(routes, request);
     const { name, row, ofService, ofFile } = target.route;
     const isOpen = row.credential === 'none';
     if (!isOpen && isOfPage(inspector, request.headers)) admitSession(inspector, request.headers, target.route);
@@ -94,18 +96,6 @@ export class Exchange {
     return this.#executed(parsed, seen);
   }
 
-  /** The row that is asked for; a missing or wrong key comes before neither route nor method (A-115). */
-  async #target(request: IncomingMessage) {
-    const { url = '', method = '' } = request;
-    const mark = url.indexOf('?');
-    const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
-    const surface = surfaceOf(path);
-    const kind = `${surface} ${this.parts.activeDialect.name}`;
-    const routes = this.#routes.get(kind) ?? (await this.#routesOf(surface));
-    this.#routes.set(kind, routes);
-    return { ...findRoute(routes, method, path), path, query };
-  }
-
   /** Most commands never ask the control surface, which is loaded for the first one that does. */
   async #routesOf(surface: Route['surface']): Promise<readonly Route[]> {
     if (surface === 'admin') return (await import('../admin/table.ts')).adminRoutes(this.parts);
@@ -118,14 +108,18 @@ export class Exchange {
     }));
   }
 
-  async #parsed(request: IncomingMessage, { route, params, path, query }: Target): Promise<ParsedRequest> {
+  async #parsed(
+    request: IncomingMessage,
+    { route, params, path, query }: ReturnType<typeof targetOf>,
+  ): Promise<ParsedRequest> {
     const { headers } = request;
     const arrivedAt = this.parts.clock.monotonic();
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
     const values = queryValues(route.row.query ?? {}, query);
     refuseLiveKeys(request.url, keySent, JSON.stringify([params, values]));
-    const fault = route.surface === 'service' ? await faultInHeader(headers[FAULT_HEADER]) : undefined;
+    const wish = route.surface === 'service' ? headers[FAULT_HEADER] : undefined;
+    const fault = wish === undefined ? undefined : await faultInHeader(wish);
     let body: ParsedRequest['body'];
     let refused: ParsedRequest['refused'];
     let keyed: ParsedRequest['keyed'];
@@ -205,6 +199,13 @@ export class Exchange {
     seen.requestId ??= this.nameByChance();
     return seen.requestId;
   }
+}
+
+/** The row that is asked for; a missing or wrong key comes before neither route nor method (A-115). */
+function targetOf(routes: readonly Route[], { url = '', method = '' }: IncomingMessage) {
+  const mark = url.indexOf('?');
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  return { ...findRoute(routes, method, path), path, query };
 }
 
 // Who may ask: the key for the service, the admin token for the control surface (docs/design/sandbox.md, section 10).

@@ -1,6 +1,6 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (docs/design/sandbox.md, section 10). */
 import { once } from 'node:events';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -199,12 +199,12 @@ function cannotListen(place: ListenAddress, error: Error): CliError {
 
 const TEMPORARY = 'cw-';
 
-/** A socket in a folder of its own, which `remove` takes away. */
+/** A socket in a folder of its own, which `remove` takes away; whoever listened there has taken the socket away. */
 export function privateSocket({ pid, random, platform }: Pick<Host, 'random' | 'pid' | 'platform'>) {
   if (platform === 'win32') {
     const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
     return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, remove: () => undefined };
   }
   const own = mkdtempSync(join(tmpdir(), TEMPORARY));
-  return { socketPath: join(own, 'sandbox.sock'), remove: () => rmSync(own, { recursive: true, force: true }) };
+  return { socketPath: join(own, 'sandbox.sock'), remove: () => rmdirSync(own) };
 }
