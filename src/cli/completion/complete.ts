@@ -9,7 +9,8 @@ import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Registry } from '../parsing/declaration.ts';
-import { type KnownOption, type Node, type Walked, walk } from '../parsing/tree.ts';
+import type { Flag } from '../parsing/flag.ts';
+import { type Node, type Walked, walk } from '../parsing/tree.ts';
 
 interface CompletionSettings {
   readonly registry: Registry;
@@ -121,7 +122,7 @@ async function optionCandidates({ current, line, ask }: Place): Promise<readonly
   const at = current.indexOf('=');
   if (at < 0) return unused(line.node.known, line);
   const [name, typed] = [current.slice(0, at), current.slice(at + 1)];
-  const option = line.node.known.find(known => known.long === name && known.required);
+  const option = line.node.known.find(known => known.name === name && known.placeholder !== '');
   if (option === undefined) return [];
   const values = await valuesOf(option, typed, ask);
   return values.map(found => (found.value === FILES ? found : { ...found, value: `${name}=${found.value}` }));
@@ -131,8 +132,8 @@ async function optionCandidates({ current, line, ask }: Place): Promise<readonly
  * Options not given yet; what may be given again stays. A key pressed in haste must not make a second card: shells insert
  * the only candidate, and put them into an order of their own, so an option that could is never among them.
  */
-function unused(options: readonly KnownOption[], { used }: Walked): readonly Candidate[] {
-  return options.flatMap(({ flag: { name, field, repeats, typedOnly } }) =>
+function unused(options: readonly Flag[], { used }: Walked): readonly Candidate[] {
+  return options.flatMap(({ name, field, repeats, typedOnly }) =>
     typedOnly || (used.has(name) && !repeats) ? [] : [{ value: name, means: field.doc }],
   );
 }
@@ -152,7 +153,7 @@ async function operandCandidates({ line, current, ask }: Place, asked: Asked): P
   return unused(node.own, line);
 }
 
-async function valuesOf({ flag: { field, placeholder, literals } }: KnownOption, typed: string, ask: AskFor) {
+async function valuesOf({ field, placeholder, literals }: Flag, typed: string, ask: AskFor) {
   if (field.local === 'file' || /^<file\b/.test(placeholder)) return [{ value: FILES }];
   return [...literals.map(value => ({ value })), ...(await fieldValues(field, typed, ask))];
 }

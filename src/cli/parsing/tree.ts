@@ -63,7 +63,7 @@ const GLOBAL_FLAGS: readonly Flag[] = GLOBALS.map(({ name, value, means, choices
 /** Global options as far as a line can be read, however wrong it is; the last of two values counts. */
 export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string, unknown>> {
   const node = new Commander().exitOverride().configureOutput(SILENT).helpOption(false);
-  for (const flag of GLOBAL_FLAGS) node.addOption(new KnownOption(flag));
+  for (const flag of namedIn(argv, GLOBAL_FLAGS)) node.addOption(new KnownOption(flag));
   const end = argv.indexOf('--');
   try {
     node.parseOptions(end < 0 ? [...argv] : argv.slice(0, end));
@@ -73,21 +73,28 @@ export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string,
   return node.opts();
 }
 
-/** An option with the flag that it was made from. */
-export class KnownOption extends Option {
-  readonly flag: Flag;
+/** Options that a word of the line may name; no others are made, for they take a while. */
+const namedIn = (argv: readonly string[], flags: readonly Flag[]) =>
+  flags.filter(({ name, short }) =>
+    argv.some(
+      word => word.startsWith(name) || (short !== undefined && /^-\w/.test(word) && word.includes(short.slice(1))),
+    ),
+  );
 
-  constructor(flag: Flag) {
-    const { name, short, placeholder, field } = flag;
+/** An option made from its flag. */
+class KnownOption extends Option {
+  readonly #key: string;
+
+  constructor({ key, name, short, placeholder, field, conflicts = [] }: Flag) {
     super(`${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), field.doc);
-    this.flag = flag;
-    this.conflicts([...(flag.conflicts ?? [])]);
+    this.#key = key;
+    this.conflicts([...conflicts]);
     // Otherwise `--no-marker` would be kept as `marker: false`, and `--no-input` as the opposite of `--input`.
     this.negate = false;
   }
 
   override attributeName(): string {
-    return this.flag.key;
+    return this.#key;
   }
 }
 
@@ -110,9 +117,10 @@ export class Node extends Commander {
   readonly words: readonly string[];
   /** Undefined at the root. */
   readonly group: Group | undefined;
-  own: readonly KnownOption[] = [];
-  /** Its own options, then those of every command. */
-  known: readonly KnownOption[] = [];
+  /** Its own options. */
+  own: readonly Flag[] = [];
+  /** Those, then the options of every command. */
+  known: readonly Flag[] = [];
   /** The command of these words, if there is one; they may name a group too. */
   declared: Command | undefined;
   readonly #read: Reading;
@@ -137,7 +145,7 @@ export class Node extends Commander {
     root.below = read.registry.map(({ name }) => name);
     for (const group of read.registry)
       if (read.argv.includes(group.name)) root.addCommand(new Node([group.name], group, read));
-    if (!root.#isPassed()) root.#addOptions([]);
+    root.#addOptions([]);
     return root;
   }
 
@@ -151,7 +159,6 @@ export class Node extends Commander {
     this.below = [...new Set(paths.map(path => path.split(' ')[this.words.length] ?? ''))];
     for (const word of this.below)
       if (this.#read.argv.includes(word)) this.addCommand(new Node([...this.words, word], this.group, this.#read));
-    if (this.#isPassed()) return;
     const command = await this.#leaves[here]?.();
     this.declared = command;
     this.#addOptions(command?.flags ?? []);
@@ -159,13 +166,6 @@ export class Node extends Commander {
     // A program with its words stands behind `--`.
     if (command !== undefined) this.allowExcessArguments(command.rest !== undefined).action(() => undefined);
     if (here === 'help') this.#explains();
-  }
-
-  /** The line begins with its words and that of a command below it: no option or operand of its own can stand there. */
-  #isPassed(): boolean {
-    const { argv } = this.#read;
-    const next = argv[this.words.length];
-    return this.words.every((word, n) => word === argv[n]) && this.commands.some(below => below.name() === next);
   }
 
   /** What the command of this word does; its options are not made for it. */
@@ -192,13 +192,14 @@ export class Node extends Commander {
   }
 
   #addOptions(flags: readonly Flag[]): void {
-    this.own = flags.map(flag => new KnownOption(flag));
-    this.known = [...this.own, ...GLOBAL_FLAGS.map(flag => new KnownOption(flag))];
-    for (const option of this.known) {
-      const { name, placeholder, repeats } = option.flag;
+    this.own = flags;
+    this.known = [...flags, ...GLOBAL_FLAGS];
+    for (const flag of namedIn(this.#read.argv, this.known)) {
+      const { name, placeholder, repeats } = flag;
+      const option = new KnownOption(flag);
       if (placeholder !== '')
         option.argParser((text: string, before: unknown) => {
-          this.#refuseOption(option, text);
+          this.#refuseOption(name, text);
           return repeats ? [...((before as string[] | undefined) ?? []), text] : single(name, text, before);
         });
       this.addOption(option);
@@ -206,14 +207,14 @@ export class Node extends Commander {
   }
 
   /** An empty shell variable leaves `--label --dry-run`. Throws `usage`; behind `=` any text is meant. */
-  #refuseOption({ long }: KnownOption, text: string): void {
-    if (!text.startsWith('-') || text === '-' || this.#read.argv.includes(`${long}=${text}`)) return;
-    if (text === '--') throw usage(`${long} needs a value`);
+  #refuseOption(option: string, text: string): void {
+    if (!text.startsWith('-') || text === '-' || this.#read.argv.includes(`${option}=${text}`)) return;
+    if (text === '--') throw usage(`${option} needs a value`);
     const [head = ''] = text.split('=');
     // `-qo` is one too.
-    if (!this.known.some(({ flag: { name, short } }) => name === head || (short && head.startsWith(short)))) return;
+    if (!this.known.some(({ name, short }) => name === head || (short && head.startsWith(short)))) return;
     throw usage(
-      `${long} needs a value; ${head} is an option (write ${shellWord(`${long}=${head}`)} if you mean it)`,
+      `${option} needs a value; ${head} is an option (write ${shellWord(`${option}=${head}`)} if you mean it)`,
       ['cardwright', ...this.words, '--help'].join(' '),
     );
   }
@@ -284,6 +285,9 @@ function unknownWord(words: readonly string[], after: readonly string[], known: 
   );
 }
 
+/** The long name of the option that a message of Commander quotes. */
+const longIn = (message: string) => /'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1];
+
 /** What Commander refuses, in our words; of an old word or option the new one, which is shown and never run. */
 function refusal({ code, message }: CommanderError, node: Node): CliError {
   const see = ['cardwright', ...node.words, '--help'].join(' ');
@@ -295,11 +299,11 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
       return usage(`no option takes a secret, because other users could see it in the process list. Use ${safer}`);
     const now = MOVED_OPTIONS.get(option);
     if (now !== undefined) return usage(`${option} is ${now} now`, see);
-    const known = node.known.map(({ flag }) => flag.name);
+    const known = node.known.map(({ name }) => name);
     return usage(`unknown option ${quote(option)}.${didYouMean(option, known)}`, see);
   }
   if (code === 'commander.optionMissingArgument') {
-    return usage(`${/'(?:-\w, )?(--[\w-]+)/.exec(message)?.[1] ?? 'the option'} needs a value`, see);
+    return usage(`${longIn(message) ?? 'the option'} needs a value`, see);
   }
   if (code === 'commander.conflictingOption')
     return usage(message.replace(/^error: /, '').replace(/option '(?:-\w, )?(--[\w-]+)[^']*'/g, '$1'), see);
@@ -317,7 +321,7 @@ export interface Walked {
   readonly used: ReadonlyMap<string, string>;
   readonly operands: readonly string[];
   /** The last word is an option that still waits for its value. */
-  readonly pending: KnownOption | undefined;
+  readonly pending: Flag | undefined;
   /** `--` was passed: only operands can follow. */
   readonly ended: boolean;
 }
@@ -332,12 +336,12 @@ export async function walk(words: readonly string[], registry: Registry): Promis
     if (thrown.code === 'commander.optionMissingArgument') waiting = thrown.message;
   });
   const { last: node = root } = read;
-  const pending = node.known.find(({ flags }) => waiting.includes(`'${flags}'`));
-  const used = new Map<string, string>(pending === undefined ? [] : [[pending.flag.name, '']]);
+  const pending = node.known.find(({ name }) => name === longIn(waiting));
+  const used = new Map<string, string>(pending === undefined ? [] : [[pending.name, '']]);
   for (let each: Node | null = node; each !== null; each = each.parent as Node | null)
-    for (const option of each.known) {
-      const value: unknown = each.getOptionValue(option.attributeName());
-      if (value !== undefined) used.set(option.flag.name, value === true ? '' : String(value));
+    for (const { key, name } of each.known) {
+      const value: unknown = each.getOptionValue(key);
+      if (value !== undefined) used.set(name, value === true ? '' : String(value));
     }
   const operands = node.args.filter(word => !word.startsWith('-'));
   return { node, used, operands, pending, ended: words.includes('--') };
