@@ -9,23 +9,13 @@ export interface Period {
   readonly to: number;
 }
 
-/** What a clock on the wall of a zone shows at a time. */
-export interface WallTime {
-  /** `2026-10-31`. */
-  readonly date: string;
-  /** `23:59:59`. */
-  readonly time: string;
-}
-
 /** Reads times as the wall of a zone shows them. Throws `usage` for a zone that the system does not know. */
 export class WallClock {
   readonly #format: Intl.DateTimeFormat | undefined;
   readonly #zoneName: Intl.DateTimeFormat | undefined;
   readonly #offsetTexts = new Map<number, string>();
   readonly #offsets = new Map<number, number>();
-  /** The day that was asked for last: lines come by their time. */
-  #day = Number.NaN;
-  #date = '';
+  readonly #dates = new Map<number, string>();
 
   constructor(zone: string) {
     if (zone === 'UTC') return;
@@ -41,17 +31,22 @@ export class WallClock {
     }
   }
 
-  at(ms: number): WallTime {
+  /** `2026-10-31`. */
+  dateAt(ms: number): string {
+    const day = Math.floor((ms + this.#offsetAt(ms)) / DAY);
+    const known = this.#dates.get(day);
+    if (known !== undefined) return known;
+    const date = new Date(day * DAY).toISOString().slice(0, 10);
+    this.#dates.set(day, date);
+    return date;
+  }
+
+  /** `23:59:59`. */
+  timeAt(ms: number): string {
     const local = ms + this.#offsetAt(ms);
-    const day = Math.floor(local / DAY);
-    if (day !== this.#day) {
-      this.#date = new Date(local).toISOString().slice(0, 10);
-      this.#day = day;
-    }
-    const seconds = Math.floor((local - day * DAY) / 1000);
+    const seconds = Math.floor((local - Math.floor(local / DAY) * DAY) / 1000);
     const minutes = Math.floor(seconds / 60);
-    const time = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`;
-    return { date: this.#date, time };
+    return `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`;
   }
 
   /** ms UTC of the midnight that begins a day. Where a clock jumps over it, the first instant of the day. */
@@ -59,7 +54,7 @@ export class WallClock {
     const wanted = Date.UTC(year, month - 1, day);
     const near = wanted - this.#offsetAt(wanted);
     const found = wanted - this.#offsetAt(near);
-    return this.at(found).date < new Date(wanted).toISOString().slice(0, 10) ? near : found;
+    return this.dateAt(found) < new Date(wanted).toISOString().slice(0, 10) ? near : found;
   }
 
   /** `[-4:EDT]`, `[5.5]`, `[0:GMT]`: hours from GMT as OFX writes them, with the name of the zone where it has one. */
@@ -93,7 +88,7 @@ const twoDigits = (value: number) => (value < 10 ? `0${value}` : String(value));
 
 /** Reads `--period`; `now` is ms UTC. Throws `usage` for any other text, and for a period that ends before it begins. */
 export function readPeriod(asked: string, clock: WallClock, now: number): Period {
-  const today = clock.at(now).date;
+  const today = clock.dateAt(now);
   const name = asked === 'last-month' ? monthBefore(today) : asked === 'this-month' ? today.slice(0, 7) : asked;
   const span = spanOf(name);
   if (span === undefined)

@@ -15,9 +15,8 @@ export interface Line {
   /** Unique within its account. Both sides of a transfer carry the same. */
   readonly id: string;
   readonly at: number;
-  /** Day and time on the wall of the asked zone. */
+  /** Day on the wall of the asked zone. */
   readonly date: string;
-  readonly time: string;
   readonly type: 'settlement' | 'refund' | 'transfer' | 'deposit' | 'fee' | 'unexplained';
   /** Signed effect on the account. */
   readonly cents: number;
@@ -63,8 +62,8 @@ export type PostedRow = Pick<
 
 /** Records since the first checkpoint of the input and seen by the newest one, those that are gone left out. */
 export interface StatementRecords {
-  /** Settlements and refunds of a card, in any order. */
-  of(card_id: string): Iterable<PostedRow>;
+  /** Each of the cards, in their order, with its settlements and refunds, in any order. */
+  of(cards: readonly StatementCard[]): Iterable<readonly [StatementCard, readonly PostedRow[]]>;
   /**
    * Whether money of a card that ended at `end` may have gone back later: something was posted after it and up to `until`, or
    * an authorization that is younger than `since` may have been held then.
@@ -139,7 +138,6 @@ export function ofRecord(row: PostedRow, card_id: string): Draft {
     id: row.tx_id,
     at: row.at_ms,
     date: '',
-    time: '',
     type: isRefund ? 'refund' : 'settlement',
     cents: -spent,
     balance: null,
@@ -155,7 +153,7 @@ export function ofRecord(row: PostedRow, card_id: string): Draft {
   };
 }
 
-const NO_RECORD = { date: '', time: '', balance: null, purpose: '', mcc: null, country: null, authorization_id: null };
+const NO_RECORD = { date: '', balance: null, purpose: '', mcc: null, country: null, authorization_id: null };
 const COUNTERS = { transfer: 'wallet', deposit: 'deposits', unexplained: 'unexplained' } as const;
 type PlainType = keyof typeof COUNTERS;
 

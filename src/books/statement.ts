@@ -134,9 +134,9 @@ export function statementOf(input: StatementInput): Statement {
 
   function* accounts(): Generator<StatementAccount> {
     if (hasWallet) yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet) };
-    for (const { card_id, last4, label, metadata } of cards) {
+    for (const [{ card_id, last4, label, metadata }, rows] of records.of(cards)) {
       const drafts = [...movedOf(card_id)];
-      for (const row of records.of(card_id)) {
+      for (const row of rows) {
         const draft = ofRecord(row, card_id);
         if (draft.cents !== 0) drafts.push(draft);
       }
@@ -147,7 +147,7 @@ export function statementOf(input: StatementInput): Statement {
     }
   }
 
-  const day = (ms: number) => clock.at(ms).date;
+  const day = (ms: number) => clock.dateAt(ms);
   return {
     period,
     clock,
@@ -263,7 +263,7 @@ function holdsOf({ pending = [], clock }: StatementInput, cards: readonly Statem
   const asked = new Set(cards.map(card => card.card_id));
   return pending.flatMap(({ tx_id, at_ms, card_id, merchant, held }) => {
     if (held <= 0 || card_id === null || !asked.has(card_id)) return [];
-    return [{ id: tx_id, at: at_ms, date: clock.at(at_ms).date, card_id, cents: held, payee: merchant ?? '' }];
+    return [{ id: tx_id, at: at_ms, date: clock.dateAt(at_ms), card_id, cents: held, payee: merchant ?? '' }];
   });
 }
 
@@ -286,9 +286,7 @@ function balanced(drafts: readonly Draft[], { closingNow, knownSince }: Balances
     if (draft.at < period.from || draft.at >= period.to) continue;
     balance += draft.cents;
     // To spread a draft takes four times as long, and there is one for each line.
-    const { date, time } = clock.at(draft.at);
-    draft.date = date;
-    draft.time = time;
+    draft.date = clock.dateAt(draft.at);
     draft.balance = isKnown ? balance : null;
     if (draft.source === 'record') draft.purpose = givenFor;
     lines.push(draft);
@@ -348,7 +346,7 @@ function straddlingText(
   const isIn = at >= from && at < to;
   if (isIn ? after >= from && until < to : at >= to ? after >= to : until < from) return [];
   const may = isIn ? (after < from ? 'be older than' : 'be later than') : 'belong to';
-  const [first, last, date] = [after, until, at].map(ms => clock.at(ms).date);
+  const [first, last, date] = [after, until, at].map(ms => clock.dateAt(ms));
   const moved = `${dollars(cents(amount))} moved between ${first} and ${last}`;
   return [`${nameOf(key)}: ${moved}. It is counted on ${date}, and may ${may} ${name}`];
 }

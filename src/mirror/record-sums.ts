@@ -114,7 +114,7 @@ export interface LeftOut {
 
 const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
 
-/** Those of a span; a condition on `record`. */
+/** Those of a span: a condition on `record` that no index of times answers, for few records are in another currency. */
 export function leftOut(db: MirrorDatabase, span: string, ...values: readonly number[]): LeftOut {
   const rows = db.all<{ currency: string; records: number }>(
     `select currency, count(*) as records from record where ${IS_LEFT_OUT} and ${span} group by currency order by currency`,

@@ -4,6 +4,7 @@ import type { Period } from '../books/period.ts';
 import { before, isChangingRecord, spentBy } from '../books/records.ts';
 import type { ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { PostedRow, StatementCard, StatementInput, StatementRecords } from '../books/statement-lines.ts';
+import type { Cents } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
 import { newestReport } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
@@ -50,7 +51,7 @@ export function statementRows(db: MirrorDatabase, period: Period, { unreconciled
     moves: db.all<MoveRow>(`select * from (${MOVES}) where at_ms <= ? order by sent_ms, op, row`, end),
     deposits: db.all<WalletRow>(`select * from (${READINGS}) where at_ms <= ? order by nth`, end),
     pending: pending ? pendingRows(db, period) : [],
-    leftOut: leftOut(db, 'at_ms >= ? and at_ms < ?', from, to),
+    leftOut: leftOut(db, '+at_ms >= ? and +at_ms < ?', from, to),
   };
 }
 
@@ -135,21 +136,50 @@ interface Closing {
 /** What nobody can count in dollars is no line. */
 const IS_IN_DOLLARS = `(${IS_IN_OTHER_CURRENCY}) is not true`;
 
-const POSTED_COLUMNS = ['tx_id', 'type', 'status', 'cents', 'mcc', 'merchant_country', 'authorization_id', 'at_ms'];
+/** So many cards are looked up; for more, every record of the time is read in one pass. */
+const MOST_LOOKED_UP = 100;
 
-/** Rows of a card as one JSON text: to hand them over column by column costs half as much again. */
-const POSTED = `select json_group_array(json_object(${POSTED_COLUMNS.map(name => `'${name}', r.${name}`).join(', ')},
-    'merchant', (select name from merchant where id = r.merchant))) as posted
-  from record r where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
-    and r.first_sync <= ? and r.gone_at is null and ${IS_IN_DOLLARS}`;
+/** Rows of a card as one JSON text: to hand them over column by column costs half as much again. Cards come in their order. */
+const posted = (which: string) => `select card_id, posted from (
+    select r.card_id, json_group_array(json_array(r.tx_id, r.type, r.status, r.cents,
+      (select name from merchant where id = r.merchant), r.mcc, r.merchant_country, r.authorization_id, r.at_ms)) as posted
+    from record r where ${which} and r.type in ('settlement', 'refund') and r.at_ms >= ?2
+      and r.first_sync <= ?3 and r.gone_at is null and ${IS_IN_DOLLARS} group by +r.card_id
+  ) join card using (card_id) where +card_id in (select value from json_each(?1)) order by created_ms, card_id`;
+
+type Posted = readonly [
+  ...[tx_id: string, type: string, status: string | null, cents: Cents, merchant: string | null, mcc: string | null],
+  ...[merchant_country: string | null, authorization_id: string | null, at_ms: number],
+];
 
 /** Reads them card by card, so that those of one card at a time are in memory. */
 function postedRecords(db: MirrorDatabase, from: number, closing: Closing): StatementRecords['of'] {
   const changed = changedRecords(db, from, closing);
-  return card => {
-    const read = db.get<{ posted: string }>(POSTED, card, from, closing.sync);
-    const rows = JSON.parse(read?.posted ?? '[]') as readonly PostedRow[];
-    return [...rows.filter(({ tx_id }) => !changed.ids.has(tx_id)), ...(changed.rows.get(card) ?? [])];
+  const rowOf = ([tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms]: Posted) => ({
+    tx_id,
+    type,
+    status,
+    cents,
+    merchant,
+    mcc,
+    merchant_country,
+    authorization_id,
+    at_ms,
+  });
+  return function* (cards) {
+    const which = cards.length > MOST_LOOKED_UP ? 'true' : 'r.card_id in (select value from json_each(?1))';
+    const ids = JSON.stringify(cards.map(({ card_id }) => card_id));
+    const read = db.each<{ card_id: string; posted: string }>(posted(which), ids, from, closing.sync);
+    let next = read.next();
+    for (const card of cards) {
+      const rows = [...(changed.rows.get(card.card_id) ?? [])];
+      if (next.value?.card_id === card.card_id) {
+        for (const each of JSON.parse(next.value.posted) as Posted[])
+          if (!changed.ids.has(each[0])) rows.push(rowOf(each));
+        next = read.next();
+      }
+      yield [card, rows];
+    }
   };
 }
 

@@ -1,4 +1,5 @@
 /** A statement as CSV: plain with everything, or in the columns that QuickBooks and Xero import. */
+import type { WallClock } from '../books/period.ts';
 import type { Statement, StatementAccount } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
 import { guardFormula } from '../core/text.ts';
@@ -21,9 +22,9 @@ export interface CsvOptions {
 }
 
 /** A file for each thousand rows of QuickBooks, else one; every file has its header. */
-export function* csvFiles({ accounts }: Statement, asked: CsvOptions): Generator<Iterable<Piece>> {
+export function* csvFiles({ accounts, clock }: Statement, asked: CsvOptions): Generator<Iterable<Piece>> {
   const { header, rowOf, dateFormat } = FORMS[asked.layout];
-  const options = { ...asked, dateFormat: asked.dateFormat ?? dateFormat };
+  const options = { ...asked, clock, dateFormat: asked.dateFormat ?? dateFormat };
   const start = { text: `${header}\n`, lines: 0 };
   const rowsOf = (account: StatementAccount) => {
     const named = { ...account, name: displayName(account) };
@@ -58,7 +59,11 @@ function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf
 }
 
 type Cell = string | { readonly number: string };
-type RowOf = (line: Line, account: NamedAccount, options: CsvOptions) => readonly Cell[];
+type RowOf = (
+  line: Line,
+  account: NamedAccount,
+  options: CsvOptions & { readonly clock: WallClock },
+) => readonly Cell[];
 
 /** With its name for people: it takes a digest, so it is made once and not for each line. */
 type NamedAccount = StatementAccount & { readonly name: string };
@@ -78,9 +83,9 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     header:
       'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id,provisional,purpose',
     dateFormat: 'YYYY-MM-DD',
-    rowOf: (line, account, { accounts, dateFormat }) => [
+    rowOf: (line, account, { accounts, clock, dateFormat }) => [
       day(line.date, dateFormat),
-      line.time,
+      clock.timeAt(line.at),
       account.name,
       account.card_id ?? line.card_id ?? '',
       account.last4 ?? '',

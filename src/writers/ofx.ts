@@ -81,8 +81,7 @@ function transaction(line: Line, clock: WallClock, words: Writing['words']): str
 
 /** `20261031235959[-4:EDT]`: the wall of the zone, and how far it is from GMT. */
 function moment(clock: WallClock, ms: number): string {
-  const { date, time } = clock.at(ms);
-  return `${date.replaceAll('-', '')}${time.replaceAll(':', '')}${clock.offsetText(ms)}`;
+  return `${clock.dateAt(ms).replaceAll('-', '')}${clock.timeAt(ms).replaceAll(':', '')}${clock.offsetText(ms)}`;
 }
 
 function escaped(text: string): string {

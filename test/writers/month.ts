@@ -118,7 +118,11 @@ function postedBalances(account: Account): Map<string, number> {
 /** Records as a copy delivers them. */
 function recordsOf(rows: readonly TxRow[]): StatementRecords {
   return {
-    of: card => rows.filter(row => row.card_id === card && ['settlement', 'refund'].includes(row.type)),
+    of: cards =>
+      cards.map(card => [
+        card,
+        rows.filter(row => row.card_id === card.card_id && ['settlement', 'refund'].includes(row.type)),
+      ]),
     wentLater: (card, { since, end, until }) =>
       rows.some(
         ({ card_id, type, status, at_ms }) =>

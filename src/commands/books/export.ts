@@ -144,13 +144,24 @@ async function given(
 /** A file of an export; `file` is its path as the user would write it, empty for what was printed. */
 type Written = ValueOf<typeof FILE>;
 
+/** Characters that are written at once. */
+const WRITTEN_AT_ONCE = 65_536;
+
 /** The texts of a file, counted while they go by. */
 function* countedTexts(pieces: Iterable<Piece>, hash: Hash, count: { lines: number }): Generator<string> {
-  for (const { text, lines } of pieces) {
+  let waiting = '';
+  const written = () => {
+    const text = waiting;
     hash.update(text);
+    waiting = '';
+    return text;
+  };
+  for (const { text, lines } of pieces) {
+    waiting += text;
     count.lines += lines;
-    yield text;
+    if (waiting.length >= WRITTEN_AT_ONCE) yield written();
   }
+  yield written();
 }
 
 /** Keeps the export in the copy, and compares it with the one before. */
