@@ -139,17 +139,8 @@ const OVERVIEW = {
 
 const hold = usd('Held by authorizations.');
 
-const FOUND_CARD = {
-  id: CARD.id,
-  label: CARD.label,
-  last4: CARD.last4,
-  network: CARD.network,
-  status: CARD.status,
-  balance: CARD.balance,
-  hold,
-  bin_id: CARD.bin_id,
-  created_at: CARD.created_at,
-} as const;
+const { id, label, last4, network, status, balance, bin_id, created_at } = CARD;
+const FOUND_CARD = { id, label, last4, network, status, balance, hold, bin_id, created_at } as const;
 
 export const CARD_ENTRY = {
   id: must(integer('Number of the entry.')),
@@ -177,7 +168,7 @@ const WHOLE_CARD = {
 const card_id = text('Only those of this card.', { names: 'card', maxLength: 64 });
 const search = (doc: string) => text(doc, { maxLength: 200 });
 
-const FOUND_TRANSACTION = { ...TRANSACTION, last4: CARD.last4 } as const;
+const FOUND_TRANSACTION = { ...TRANSACTION, last4 } as const;
 
 /** A record, what became of its authorization, and every entry of the ledger about it. */
 const WHOLE_TRANSACTION = {
@@ -193,7 +184,7 @@ const WHOLE_TRANSACTION = {
 const FOUND_CHALLENGE = {
   id: must(text('Identifier of the challenge.')),
   card_id: must(text('Card it belongs to.', { names: 'card' })),
-  last4: CARD.last4,
+  last4,
   merchant: must(text('Merchant name.')),
   amount: usd('Amount.'),
   status: must(choice(CHALLENGE_STATUSES, 'State.')),

@@ -1,11 +1,10 @@
 /** deliveries, deliveries.get, .redeliver, .recover, .send, .rotate */
 import { createHash } from 'node:crypto';
 import { type EventName, withoutCode } from '../../contract/events.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
-import { type Call, found, impossible } from '../calls/handler.ts';
+import { found, impossible } from '../calls/handler.ts';
 import { type Addressed, webhookOf } from '../handlers/service.ts';
 import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
@@ -77,15 +76,17 @@ export const DELIVERIES = {
    * to the subscription whatever events it asked for, and is no event of the account.
    */
   'deliveries.send': call => {
-    const { now, input } = call;
+    const { now, idSource, input } = call;
     const webhook = activeWebhook(call);
     const { sign = 'right' } = input;
     const isFormerOver = webhook.former_until === null || webhook.former_until <= now;
     if (sign === 'former' && isFormerOver) {
       throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
     }
-    const { event_id, event_type, body } = exampleRequest(call);
-    const content = { body: input.body ?? body };
+    const event_type = input.event as EventName;
+    const event_id = idSource.id('evt');
+    const example = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
+    const content = { body: input.body ?? JSON.stringify(example) };
     const queued = { webhook_id: webhook.id, event_id, event_type, content, edited: input.body !== undefined, sign };
     return wireDelivery(enqueue(call, queued), []);
   },
@@ -107,14 +108,6 @@ export const DELIVERIES = {
 const MISSED = `select e.seq, e.id, e.type from events e where e.created_at >= ? and not exists
   (select 1 from deliveries d where d.event_id = e.id and d.webhook_id = ?
     and d.state in ('queued', 'sending', 'delivered')) order by e.seq`;
-
-/** An invented event of that name, and a fresh id for it. */
-function exampleRequest({ idSource, now, input }: Call<AdminOperations['deliveries.send']>) {
-  const event_type = input.event as EventName;
-  const event_id = idSource.id('evt');
-  const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
-  return { event_id, event_type, body: JSON.stringify(envelope) };
-}
 
 function activeWebhook(call: Addressed): WebhookRow {
   const webhook = webhookOf(call);
