@@ -87,6 +87,8 @@ export class Judge {
   readonly #aimed: { readonly when: string; readonly ran: Ran }[] = [];
   /** A person has let something be sent again that was not found. */
   #isResent = false;
+  /** True times at which a process that bought something has ended. */
+  readonly #ends = new Set<number>();
 
   constructor(history: History, world: World, service: Service) {
     this.#history = history;
@@ -160,6 +162,7 @@ export class Judge {
     this.#counts(when);
     if (this.#isHonest() && ran.code !== undefined)
       this.#calm(when, ran, act.do === 'buy' && act.as === undefined ? meant : []);
+    this.#ends.add(ran.to);
   }
 
   #boughtBy(who: Process): readonly Purchase[] {
@@ -409,7 +412,8 @@ export class Judge {
     const { cap, held, service, machines, shared, steps, wishes } = this.#history;
     // Where another journal has moved the wallet it is no evidence; and without metadata equal cards of one moment are nobody's.
     const isTold = service.metadata === 'everywhere' || steps.every(({ beside }) => !beside);
-    const isAlone = (machines.length === 1 || shared === true) && isTold;
+    // Nobody types within the very ms in which a command ends.
+    const isAlone = (machines.length === 1 || shared === true) && isTold && !this.#ends.has(ran.from);
     if (ran.code === 11 && isAlone) this.break(`calm: ${when} says "unknown" of an honest service`);
     // Two wishes have one intent: the second is another change.
     const isTaken = ran.code === 2 && wishes.some(({ named }) => named !== undefined);
