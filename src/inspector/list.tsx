@@ -34,7 +34,7 @@ interface Filter {
   readonly name: string;
   readonly label: string;
   /** `search` looks while it is typed, and `/` leads there; `link` is set by a link and has a way out. */
-  readonly kind: 'search' | 'text' | 'choice' | 'link';
+  readonly kind: 'search' | 'text' | 'choice' | 'link' | 'day';
   readonly hint?: string;
   readonly choices?: readonly string[] | undefined;
 }
@@ -50,7 +50,13 @@ export const filter = {
   /** Without choices it has those of the row. */
   choice: filterOf('choice'),
   byLink: filterOf('link'),
+  /** Of a row that has `since` and `until`. */
+  day: filterOf('day')('day', 'Day (UTC)'),
 };
+
+/** The values of filters as the row takes them: a day is a span. */
+const asked = ({ day, ...others }: Readonly<Record<string, string>>) =>
+  day === undefined ? others : { ...others, since: `${day}T00:00:00Z`, until: `${day}T23:59:59.999Z` };
 
 const classOf = ({ isNumber, place }: Omit<Field<never>, 'shows'>, nth: number) =>
   [isNumber && nth > 0 && 'number', place && `from-${place === 'under' ? 'm' : place}`].filter(Boolean).join(' ');
@@ -215,13 +221,14 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
   const page = hasPages && { per_page: 50, page: given['page'] ?? '' };
   const here = (filters = {}) => (id === undefined ? addressOf(view, filters) : addressOf(view, id, filters));
   const change = (next: Readonly<Record<string, string>>) => refine(here({ ...values, ...next }));
-  const { data: found, error } = useRow<Answer<Item>>(row, { ...fixed, ...values, ...page }, paused);
+  const input = asked(values);
+  const { data: found, error } = useRow<Answer<Item>>(row, { ...fixed, ...input, ...page }, paused);
   // Rows of another page or filter stay until the new ones are there, and with them the focus.
   const last = useRef(found);
   if (found !== undefined || error !== undefined) last.current = found;
   const data = last.current;
   const isFiltered = Object.keys(values).length > 0;
-  const canTell = Object.keys(values).every(name => rowOf(row).command.flags[name] !== undefined);
+  const canTell = Object.keys(input).every(name => rowOf(row).command.flags[name] !== undefined);
   // What is there already is not made again at every poll.
   const rows = useMemo(() => {
     const next = ['Clear the filters', here()] as const;
@@ -240,7 +247,7 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
       {(error !== undefined || data === undefined) && <Waiting error={error} />}
       {rows}
       {hasPages && data?.meta !== undefined && <Pages facts={data.meta} goTo={to => change({ page: to })} />}
-      {canTell && <SameCommand row={row} input={{ ...fixed, ...values }} />}
+      {canTell && <SameCommand row={row} input={{ ...fixed, ...input }} />}
     </div>
   );
 }
@@ -287,6 +294,7 @@ function FilterField({ of, row, value, change }: FilterProps) {
   return (
     <label for={id}>
       {label} {kind === 'search' && <input type="search" {...about} value={value} onInput={set} />}
+      {kind === 'day' && <input type="date" {...about} value={value} onChange={set} />}
       {kind === 'text' && (
         <input
           type="text"

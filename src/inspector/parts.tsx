@@ -205,6 +205,15 @@ export const inMoney = (line: string): string =>
     sign === '' ? money(Number(sum)) : moved(Number(sign + sum)),
   );
 
+/** Such a line as it is shown: no amount is broken behind its sign. */
+export const SaidInMoney = ({ line }: { readonly line: string }) => (
+  <bdi>
+    {printable(inMoney(line))
+      .split(/([+−]\$[\d,]+\.\d\d)/)
+      .map((part, nth) => (nth % 2 === 0 ? part : <span class="number">{part}</span>))}
+  </bdi>
+);
+
 /** Groups of thousands. `toLocaleString` takes longer than the row around it. */
 export const count = (number: number | string) => String(number).replace(/\B(?=(?:\d{3})+(?!\d))/g, ',');
 

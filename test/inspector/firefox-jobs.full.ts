@@ -68,13 +68,18 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
         },
       ],
       [
-        'says which delivery failed and why, once time has passed',
+        'says which delivery failed and why, once time has passed, and finds it by its day',
         async () => {
+          const day = await page.evaluate<undefined, string>(
+            `document.querySelector('.state a').innerText.slice(0, 10)`,
+          );
           await show('/clock');
           await type('#clock-advance-by', '2d');
           await click('Advance');
           await says('happened:');
-          await show('/webhooks?state=failed');
+          await show('/webhooks?state=failed&day=2020-01-01');
+          await says('Nothing fits.');
+          await show(`/webhooks?state=failed&day=${day}`);
           await says('connection refused');
         },
       ],

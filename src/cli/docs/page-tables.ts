@@ -26,7 +26,10 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   overview: { words: '--sandbox overview' },
   cards: { words: '--sandbox cards list', flags: { q: '--label', status: '--status', bin: '--bin' } },
   'cards.show': { words: '--sandbox cards get', args: ['card_id'] },
-  transactions: { words: '--sandbox tx list', flags: { card_id: '--card', type: '--type', status: '--where status=' } },
+  transactions: {
+    words: '--sandbox tx list',
+    flags: { card_id: '--card', type: '--type', status: '--where status=', since: '--since', until: '--until' },
+  },
   'transactions.show': { words: '--sandbox tx get', args: ['transaction_id'] },
   challenges: { words: '--sandbox 3ds list', flags: { card_id: '--card' } },
   // No command lists them.

@@ -7,7 +7,7 @@ import { must, nullable } from '../field.ts';
 import { choice, flag, integer, list, map, object, text, time } from '../own-field.ts';
 import { WEBHOOK_ID, WEBHOOK_STATUSES } from '../resources.ts';
 import { DELIVERY_STATES } from './basis.ts';
-import { change, listOf, look, one, pageOf, paging } from './row.ts';
+import { BETWEEN, change, listOf, look, one, pageOf, paging } from './row.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
 const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
@@ -72,6 +72,7 @@ export const DELIVERY_OPERATIONS = {
       event_id: text('Only those of this event.'),
       event: text('Only those of events of this name.', { names: 'event' }),
       state: choice(DELIVERY_STATES, 'Only those.'),
+      ...BETWEEN,
       ...paging(25, 100),
     },
     returns: pageOf(DELIVERY),

@@ -28,6 +28,12 @@ export const paging = (rows: number, most = 1000) => ({
   per_page: integer('Rows a page.', { min: 1, max: most, defaults: rows }),
 });
 
+/** Of which time the rows of a list are; both ends count. */
+export const BETWEEN = {
+  since: time('Only those since this time, on the clock of the sandbox.'),
+  until: time('Only those up to this time, on the clock of the sandbox.'),
+} as const;
+
 /** What happens by itself, such as a hold that expires or a delivery. */
 export const TIMED = {
   due_at: must(time('When it is due, on the clock of the sandbox.')),

@@ -15,7 +15,7 @@ import {
 import { oneOf, type TogetherCheck } from '../together.ts';
 import { CHALLENGE_STATUSES, CLOCK_MODES } from './basis.ts';
 import { DIALECT_NAMES } from './faults.ts';
-import { change, listOf, look, one, pageOf, paging, reading, THOROUGH, TIMED } from './row.ts';
+import { BETWEEN, change, listOf, look, one, pageOf, paging, reading, THOROUGH, TIMED } from './row.ts';
 
 export const SERVER_OPERATIONS = {
   health: reading(
@@ -224,6 +224,7 @@ export const HOLDING_OPERATIONS = {
       type: choice(TRANSACTION_TYPES, 'Only those.'),
       status: choice(TRANSACTION_STATUSES, 'Only those.'),
       card_id,
+      ...BETWEEN,
       ...paging(50),
     },
     returns: pageOf(FOUND_TRANSACTION),
@@ -295,6 +296,7 @@ export const LEDGER_OPERATIONS = {
       type: text('Only those of this name.', { names: 'event' }),
       card_id: text('Only those about this card.', { names: 'card', maxLength: 64 }),
       after: integer('Only those behind the event of this number.', { min: 0 }),
+      ...BETWEEN,
       order: choice(['asc', 'desc'], 'From the first one, or from the newest.', { defaults: 'asc' }),
       ...paging(100),
     },

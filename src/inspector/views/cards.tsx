@@ -3,7 +3,7 @@ import { addressOf, addressOfId } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { count, type Field, inMoney, masked, money, Part, Said, shortTime, show } from '../parts.tsx';
+import { count, type Field, masked, money, Part, SaidInMoney, shortTime, show } from '../parts.tsx';
 import type { Told } from '../session.ts';
 
 type WholeCard = Told<'cards.show'>;
@@ -168,7 +168,7 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
       return (
         <>
           <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b>{' '}
-          <Said text={inMoney(text)} /> {address !== undefined && <a href={address}>{what}</a>}
+          <SaidInMoney line={text} /> {address !== undefined && <a href={address}>{what}</a>}
         </>
       );
     }),

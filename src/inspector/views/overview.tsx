@@ -161,7 +161,7 @@ const EVENTS: ListOf<Told<'events'>> = {
     show.time('Time', event => event.created_at),
     show.number('Number', event => event.seq, 'm'),
   ],
-  filters: [filter.choice('type', 'Event', TABLES.events)],
+  filters: [filter.choice('type', 'Event', TABLES.events), filter.day],
   empty: 'No event. Your code makes one when it creates a card.',
 };
 

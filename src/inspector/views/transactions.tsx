@@ -79,7 +79,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
       ),
       show.time('Time', item => item.created_at),
     ],
-    filters: [...FILTERS, filter.choice('type', 'Kind')],
+    filters: [...FILTERS, filter.choice('type', 'Kind'), filter.day],
     empty: 'No transaction yet. Your code makes a card, and then you',
     next: ['simulate a purchase', addressOf('simulate')],
   },

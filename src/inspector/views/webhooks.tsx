@@ -82,6 +82,7 @@ const DELIVERIES: ListOf<Delivery> = {
   filters: [
     filter.choice('state', 'State'),
     filter.choice('event', 'Event', TABLES.events),
+    filter.day,
     filter.byLink('webhook_id', 'Subscription'),
     filter.byLink('event_id', 'Event'),
   ],

@@ -7,7 +7,7 @@ import { wired } from '../account/wire.ts';
 import { found, impossible } from '../calls/handler.ts';
 import { type Addressed, webhookOf } from '../handlers/service.ts';
 import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
-import { instantOf, isoTime } from '../rules/dates.ts';
+import { createdWithin, instantOf, isoTime } from '../rules/dates.ts';
 import type { StoreHandlers, StoreMoment } from '../service/service.ts';
 import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
@@ -16,12 +16,13 @@ import { pageOfList } from './state.ts';
 export const DELIVERIES = {
   deliveries: moment => {
     const { sql, input } = moment;
-    const { webhook_id, event_id, event, state } = input;
+    const { webhook_id, event_id, event, state, since: from, until: to } = input;
     const wanted = {
       'webhook_id = ?': webhook_id,
       'event_id = ?': event_id,
       'event_type = ?': event,
       'state = ?': state,
+      ...createdWithin({ from, to }),
     };
     const sending = beingSent(moment);
     const query = { from: 'deliveries', wanted, order: 'position desc' };

@@ -8,7 +8,7 @@ import { wired } from '../account/wire.ts';
 import { found } from '../calls/handler.ts';
 import { clockRate, readClock } from '../clock/clock.ts';
 import { NEWEST_FIRST } from '../handlers/service.ts';
-import { isoTime, monthOf } from '../rules/dates.ts';
+import { createdWithin, isoTime, monthOf } from '../rules/dates.ts';
 import type { StoreHandlers } from '../service/service.ts';
 import { generationOf } from '../store/open.ts';
 import {
@@ -135,10 +135,11 @@ export const HOLDINGS = {
   },
 
   events: look => {
-    const { order = 'asc', type, after, card_id } = look.input;
+    const { order = 'asc', type, after, card_id, since: from, until: to } = look.input;
     const wanted = {
       'type = ?': type,
       'seq > ?': after,
+      ...createdWithin({ from, to }),
       [ABOUT_CARD]: card_id === undefined ? undefined : aboutCard(card_id),
     };
     return pageOfList('events', look, { from: 'events', wanted, order: `seq ${order}` });
@@ -167,7 +168,9 @@ function metadataPart(wanted: string): string {
   return `%${escaped(`${JSON.stringify(key)}:${JSON.stringify(value)}`)}%`;
 }
 
-type OfCardSearch = { readonly [Name in 'q' | 'status' | 'type' | 'card_id']?: string | undefined };
+type OfCardSearch = Readonly<
+  Partial<Record<'q' | 'status' | 'type' | 'card_id' | 'since' | 'until', string | undefined>>
+>;
 
 const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or card_id in
   (select id from cards where substr(number, 13) = ? or label like ? escape '!'))`;
@@ -175,13 +178,19 @@ const FOUND_OF_CARD = `(merchant like ? escape '!' or id = ? or amount = ? or ca
 const LAST4 = '(select substr(number, 13) from cards where cards.id = card_id) as last4';
 
 /** Of a table whose rows have an id, a card, a merchant and an amount; newest first. */
-function ofCards(from: string, { q = '', type, status, card_id }: OfCardSearch): Query {
+function ofCards(from: string, { q = '', type, status, card_id, since, until }: OfCardSearch): Query {
   const text = q.trim();
   const part = `%${escaped(text)}%`;
   const usd = /^\$?(\d{1,12})(?:\.(\d\d))?$/.exec(text.replaceAll(',', ''));
   const amount = usd === null ? null : Number(`${usd[1]}${usd[2] ?? '00'}`);
   const sought = text === '' ? undefined : [part, text, amount, text, part];
-  const wanted = { 'type = ?': type, 'status = ?': status, 'card_id = ?': card_id, [FOUND_OF_CARD]: sought };
+  const wanted = {
+    'type = ?': type,
+    'status = ?': status,
+    'card_id = ?': card_id,
+    [FOUND_OF_CARD]: sought,
+    ...createdWithin({ from: since, to: until }),
+  };
   return { columns: `*, ${LAST4}`, from, wanted, order: NEWEST_FIRST };
 }
 

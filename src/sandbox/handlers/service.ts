@@ -9,7 +9,7 @@ import { Secret } from '../../core/secret.ts';
 import { afterDecrease, cardOf, changeStatus, livingCard, type Moved, moveOnCard, post } from '../account/ledger.ts';
 import { documentOf, wireBin, wireCard, wireChallenge, wired, wireTransaction, wireWebhook } from '../account/wire.ts';
 import { type AdminHandlers, type Call, encodedCard, found, type Handlers, Refused } from '../calls/handler.ts';
-import { cardExpiry, inclusiveRange, isExpired } from '../rules/dates.ts';
+import { cardExpiry, createdWithin, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { COINS, cardNumber, depositAddress, FREE_DIGITS } from '../rules/money.ts';
 import { allBins, type BinRow, binById, type ChallengeRow, cancelQueued, type WebhookRow } from '../store/rows.ts';
@@ -295,13 +295,7 @@ export function pageOfTransactions<Row>(
   type: string,
   wire: (row: Row) => ReturnType<typeof wireTransaction>,
 ) {
-  const range = inclusiveRange(input);
-  const wanted = {
-    'card_id = ?': input.card_id,
-    [`${type} = ?`]: input.type,
-    'created_at >= ?': range.from,
-    'created_at <= ?': range.to,
-  };
+  const wanted = { 'card_id = ?': input.card_id, [`${type} = ?`]: input.type, ...createdWithin(input) };
   const list = listed<Row>(sql, { from, wanted, order: NEWEST_FIRST });
   return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wire);
 }

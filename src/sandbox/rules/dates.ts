@@ -40,16 +40,16 @@ export function monthOf(now: number) {
 }
 
 /**
- * Ends of a `from`/`to` filter, ms, both inclusive; a bare date in `to` is the end of that UTC day, a time without
- * offset is UTC (A-26). Throws `invalid_request` when from is after to.
+ * What a row has that was made within a `from`/`to` filter, both inclusive; a bare date in `to` is the end of that UTC day, a
+ * time without offset is UTC (A-26). Throws `invalid_request` when from is after to.
  */
-export function inclusiveRange(asked: { from?: string | undefined; to?: string | undefined }) {
+export function createdWithin(asked: { from?: string | undefined; to?: string | undefined }) {
   const from = asked.from === undefined ? undefined : instantOf(asked.from);
   const to = asked.to === undefined ? undefined : instantOf(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
   if (from !== undefined && to !== undefined && from > to) {
     throw new Refused('invalid_request', `from: ${asked.from} is after to: ${asked.to}`);
   }
-  return { from, to };
+  return { 'created_at >= ?': from, 'created_at <= ?': to };
 }
 
 const isBareDate = (text: string) => !text.includes('T');
