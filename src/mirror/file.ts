@@ -20,8 +20,11 @@ export class MirrorDatabase {
   readonly #onCommit: (() => void) | undefined;
   /** Ids of merchants by name, so that not each record looks for its own; forgotten where a commit is undone. */
   readonly merchants = new Map<string, number>();
-  /** Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. */
-  readonly #walks = new Set<IterableIterator<object>>();
+  /**
+   * Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. Each with its statement, which the
+   * package's engine finalizes under the walk where nobody holds it.
+   */
+  readonly #walks = new Map<IterableIterator<object>, Statement>();
   #isClosed = false;
 
   /** `onCommit` is called before each commit; what it throws undoes the transaction, as a kill would. */
@@ -51,8 +54,9 @@ export class MirrorDatabase {
    * the copy was closed throws: it would look as if it had come to its end.
    */
   *each<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Generator<Row> {
-    const rows = this.#asked(() => this.#connection.prepare(statement).iterate(...values.map(bound)));
-    this.#walks.add(rows);
+    const prepared = this.#asked(() => this.#connection.prepare(statement));
+    const rows = this.#asked(() => prepared.iterate(...values.map(bound)));
+    this.#walks.set(rows, prepared);
     try {
       for (;;) {
         const { value, done } = this.#asked(() => rows.next());
@@ -113,7 +117,7 @@ export class MirrorDatabase {
 
   close(): void {
     this.#isClosed = true;
-    for (const rows of this.#walks) this.#endWalk(rows);
+    for (const rows of this.#walks.keys()) this.#endWalk(rows);
     this.#statements.clear();
     try {
       closeConnection(this.#connection, this.path);

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { openForReading } from '../../src/mirror/file.ts';
 import { type Line, notOneStatement, queryCopy, runQuery } from '../../src/mirror/query.ts';
 import { isWhole } from '../support/whole.ts';
 import { ANSWERED, ENDLESS, LONG, REFUSED } from './hostile-statements.ts';
@@ -107,3 +111,20 @@ it.runIf(isWhole)(
   },
   120_000,
 );
+
+it('walks on through rows whatever the collector takes meanwhile', async () => {
+  const { path } = await copied();
+  const db = openForReading({ path });
+  const records = db?.count('record') ?? 0;
+  const rows = db?.each('select tx_id from record order by card_id') ?? [][Symbol.iterator]();
+  expect(rows.next().done).toBe(false);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let turn = 0; turn < 5; turn += 1) {
+    collect();
+    // The engine finalizes between two turns.
+    await setImmediate();
+  }
+  expect([...rows]).toHaveLength(records - 1);
+  db?.close();
+});
