@@ -6,6 +6,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import realProcess from 'node:process';
+import v8 from 'node:v8';
 import type { LostAt } from '../hostile-service.ts';
 import { PgClient } from './postgres.ts';
 import { DatabaseSync } from './sqlite.ts';
@@ -278,6 +279,8 @@ export const modules: Readonly<Record<string, unknown>> = {
   'node:crypto': { ...crypto, randomBytes: bytes, randomFillSync: fill },
   'node:process': process,
   'node:timers': timers,
+  // Flags are those of the whole simulator.
+  'node:v8': { ...v8, setFlagsFromString: () => undefined },
   'node:timers/promises': {
     setTimeout: (ms: number, _value: unknown, how?: { signal?: AbortSignal }) => sleep(ms, how?.signal),
   },
