@@ -22,12 +22,18 @@ interface Hosted {
 export function hostOf(who: Process, { argv, input, write, isTyped = false, interrupted }: Hosted): AppHost {
   const { world } = who;
   const { env, home, machine, chance } = who.started;
+  /** All that stands on the terminal but questions. */
+  let shown = '';
   const stream = (to: 'out' | 'err') => ({
     isTerminal: isTyped,
     columns: isTyped ? 100 : undefined,
     closed: false,
     write: (given: string | Uint8Array) =>
-      effect(() => write(to, typeof given === 'string' ? given : Buffer.from(given).toString())),
+      effect(() => {
+        const text = typeof given === 'string' ? given : Buffer.from(given).toString();
+        shown += text;
+        write(to, text);
+      }),
   });
   const stopping = new AbortController();
   who.onInterrupt = () => stopping.abort(interrupted());
@@ -49,7 +55,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     cwd: home,
     signal: stopping.signal,
     cut: new AbortController().signal,
-    ...(isTyped && typist(who)),
+    ...(isTyped && typist(who, () => shown)),
     ...(input && { promptInput: input }),
     readFile: path => effect(() => readFileSync(path, 'utf8'), 'reading'),
     isRunning: pid => runningHere(pid) !== undefined,
@@ -74,8 +80,8 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
   return host as AppHost;
 }
 
-/** A person at a terminal types the amount that a question names, and to all other questions a passphrase. */
-function typist(who: Process) {
+/** A person at a terminal types the amount that is shown where a question asks for it, and to all other questions a passphrase. */
+function typist(who: Process, shown: () => string) {
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { columns: 1000, end: () => output });
   let isAsked = false;
@@ -85,7 +91,7 @@ function typist(who: Process) {
     if (question.includes('\n')) isAsked = false;
     else if (!isAsked && question.startsWith('?')) {
       isAsked = true;
-      const amount = /\$([\d.]+)/.exec(question)?.[1];
+      const amount = question.includes('the amount') ? /\$([\d.]+)/.exec(shown())?.[1] : undefined;
       who.world.after(1, who, () => input.write(`${amount ?? 'password'}\r`));
     }
   });
