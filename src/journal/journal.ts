@@ -304,7 +304,8 @@ export function createJournal(dependencies: JournalDependencies) {
   async function judgeUnkept(database: Database, rows: readonly PlannedRow[]): Promise<void> {
     const account = (await accountIn(database)) ?? '';
     const { profile } = await dependencies.acting();
-    await database.read(async tx =>
+    // A transaction of a shared journal shows whether it is behind.
+    await database.transaction(async tx =>
       rules.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
     );
   }
@@ -332,9 +333,9 @@ export function createJournal(dependencies: JournalDependencies) {
     },
     look,
     resume,
-    /** Throws `guarded` where a shared journal is away or behind, or its rules let nothing be changed: for what no journal keeps. */
+    /** Throws `guarded` where a shared journal is away or behind, or a limit lets nothing be changed: for what no journal keeps. */
     async admitUnkept(): Promise<void> {
-      if (dependencies.account !== undefined) await judgeUnkept(await dependencies.database(), []);
+      await judgeUnkept(dependencies.account === undefined ? keepsNothing(clock) : await dependencies.database(), []);
     },
     /** What an idempotency key of this account is known to be worth for an operation. */
     async capability(operation: WriteName): Promise<Capability> {

@@ -14,17 +14,21 @@ import {
   readApproverLine,
   readRequest,
 } from '../approvals/request.ts';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, spendingOf } from '../core/money.ts';
+import { resolveCommand, rowsNamed } from '../core/row-words.ts';
 import {
   heldPlan,
   isLimitName,
+  type LimitSource,
   overDay,
   overLimit,
   readLimits,
   refusedReadOnly,
   type SourcedLimits,
   type StrictestLimits,
+  sourceWords,
   strictest,
 } from '../limits/limits.ts';
 import { journalId } from './account.ts';
@@ -33,7 +37,7 @@ import { addEvent, lockedOp, unknownOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
 import { type Database, type Reading, sql } from './database.ts';
 import { REJECTED } from './ops.ts';
-import { type Op, readOp } from './records.ts';
+import { type Change, type Op, readOp } from './records.ts';
 import { opError } from './words.ts';
 
 export interface RulesSettings {
@@ -146,16 +150,31 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       const open = changes.flatMap(({ state, operation, input, amount }) =>
         state === 'planned' ? [{ operation, input, amount: cents(amount) }] : [],
       );
+      const [spending, { day }] = [spendingOf(open), await moment(tx, op.account)];
       // What was claimed before is held in its day already.
-      const day = op.state === 'pending' ? (await moment(tx, op.account)).day : undefined;
-      await caps(tx, op, day, spendingOf(open));
-      if (op.state !== 'pending') return [];
+      const { max_per_day: limit } = await caps(tx, op, op.state === 'pending' ? day : undefined, spending);
+      if (op.state !== 'pending') {
+        const isOld = Date.parse(day) - Date.parse(op.day) > DAY;
+        if (limit !== undefined && spending.total > 0 && isOld) throw countedLongAgo(op, changes, limit.source);
+        return [];
+      }
       const { request, text, counted, needed } = await approvalState(tx, op, settings);
       if ((await tx.now()) >= Date.parse(request.expires_at)) throw expired(request);
       if (counted.persons.length < needed) throw pendingError(request, text, { ...counted, needed });
       return counted.persons;
     },
   };
+}
+
+/** What is left of each day before would be a cap more on one day (decision 0035). */
+function countedLongAgo({ id, day }: Op, changes: readonly Change[], source: LimitSource): CliError {
+  const rows = changes.filter(({ state }) => state === 'planned').map(({ n }) => n);
+  const message = `${id} was counted on ${day} (UTC): for max_per_day of ${sourceWords(source)}, ${rowsNamed(rows)} can be sent on that day and the next alone. Nothing was sent`;
+  return opError('guarded', id, message, {
+    reason: 'max_per_day',
+    notes: ['Give these rows up; then ask for them anew. What was sent before is settled by ops resume.'],
+    hint: resolveCommand(id, rows, 'not-done'),
+  });
 }
 
 /** A request for approval as it stands. */

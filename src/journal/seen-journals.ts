@@ -31,14 +31,14 @@ export function seenJournalsIn(stateFolder: string, files: FileDependencies) {
   const path = join(stateFolder, 'shared-journals.ndjson');
   return {
     path,
-    /** The last state of each account of each journal. */
+    /** The last state of each account of each journal, by each of its keys. */
     async read(): Promise<readonly SeenJournal[]> {
       const found = new Map<string, SeenJournal>();
       for (const line of ((await readPrivate(path, files)) ?? '').split('\n')) {
         const seen = jsonOrUndefined(line) as SeenJournal | undefined;
         // A line that was cut off by a full disk or a crash is none.
         if (typeof seen?.journal !== 'string' || !Number.isSafeInteger(seen.seq)) continue;
-        const name = `${seen.journal} ${seen.account}`;
+        const name = `${seen.journal} ${seen.account} ${seen.print}`;
         const before = found.get(name);
         if (before === undefined || before.seq <= seen.seq) found.set(name, seen);
       }

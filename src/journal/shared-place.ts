@@ -77,7 +77,11 @@ export function sharedPlace(settings: SharedSettings) {
     }
     if (known === undefined) throw notListed(shown);
     const { journal, account, print } = known;
-    let last = (await seen.read()).find(each => each.journal === journal && each.account === account);
+    const before = (await seen.read()).filter(each => each.journal === journal && each.account === account);
+    const [newest] = before.toSorted((one, other) => other.seq - one.seq);
+    let last = newest && { ...newest, print };
+    // Another key of the account is known by its print from now on.
+    if (last !== undefined && !before.some(each => each.print === print)) await seen.note(last);
     if (last === undefined) {
       await refuseBesideShared(stateFolder, files, settings.key, journal);
       await joinJournal(here, await settings.local(), { acting: await acting(), account, print, printOf });

@@ -17,6 +17,7 @@ import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { NamedCall, openNamedCalls } from './journal.ts';
 import {
+  type ChosenJournal,
   checkOptions,
   chosenJournal,
   type Given,
@@ -148,19 +149,26 @@ function partsOf(options: Options) {
   }
 
   let named: ReturnType<typeof openNamedCalls> | undefined;
+  async function namedCalls(chosen: ChosenJournal) {
+    const { openNamedCalls } = await import('./journal.ts');
+    named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, chosen);
+    return named;
+  }
+
   /** Throws `usage` without a journal: a promise without one is none. */
   async function sendNamed(call: NamedCall): Promise<unknown> {
     if (journal === undefined)
       throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
-    const { openNamedCalls, refuseUnkept } = await import('./journal.ts');
+    const { refuseUnkept } = await import('./journal.ts');
     refuseUnkept(call);
-    named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, journal);
-    return (await named).send(call);
+    return (await namedCalls(journal)).send(call);
   }
 
   async function sendUnnamed(operation: string, input: Values, { idempotencyKey: key, signal }: Calling) {
     if (!isWrite(rowOf(operation)))
       return (await service.send(operation as never, input as never, { signal })).result as unknown;
+    // Freezing is the safe direction: it waits for no database.
+    if (journal !== undefined && operation !== 'cards.freeze') await (await namedCalls(journal)).admitUnkept(signal);
     const { directWrite } = await import('../journal/direct.ts');
     const planned = service.plan(operation as never, input as never, { key });
     const wanted = { operation: operation as WriteName, input, planned, keyOfCaller: key !== undefined };

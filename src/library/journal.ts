@@ -60,17 +60,21 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
     if (await rest(IDLE_MS, around.clock, idle.signal)) await place.close();
   }
 
+  async function using<T>(work: () => Promise<T>): Promise<T> {
+    idle.abort();
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+      if (underWay === 0 && isShared) void closeWhenIdle();
+    }
+  }
+
   return {
-    async send(call: NamedCall): Promise<unknown> {
-      idle.abort();
-      underWay += 1;
-      try {
-        return await sendNamed(around, call, place);
-      } finally {
-        underWay -= 1;
-        if (underWay === 0 && isShared) void closeWhenIdle();
-      }
-    },
+    send: (call: NamedCall): Promise<unknown> => using(() => sendNamed(around, call, place)),
+    /** Throws `guarded` where limits, or a shared journal that is away, keep a change back that no journal keeps. */
+    admitUnkept: (signal: AbortSignal | undefined) => using(() => journalOf(around, place, signal).admitUnkept()),
     async close(): Promise<void> {
       idle.abort();
       await place.close();

@@ -115,6 +115,15 @@ test('the day of a cap never goes back, whatever the clock of the machine says',
   apart = 86_400_000;
   await begin();
   for (apart of [0, -86_400_000, 86_400_000]) expect((await refusal(begin()))?.facts.reason).toBe('max_per_day');
+  // What is left of many days may not leave the wallet on one.
+  apart = 5 * 86_400_000;
+  const kept = await begin();
+  if (kept.kind !== 'claimed') throw new Error(kept.kind);
+  const take = () => takeOp({ database, self }, kept.op.id, { mayResume: rules.resume, reason: undefined });
+  apart += 2 * 86_400_000;
+  expect((await refusal(take()))?.facts.reason).toBe('max_per_day');
+  apart -= 86_400_000;
+  expect((await take()).op.id).toBe(kept.op.id);
   await database.close();
 });
 

@@ -1,11 +1,15 @@
 /** Machines of a team before one account, over one shared journal: what they do at once, and what each loss leaves. */
 import { expect, test } from 'vitest';
+import { createClient } from '../../src/library/client.ts';
 import { journalServer } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { isWhole } from '../support/whole.ts';
 import { errorOf } from '../support/world.ts';
 import { team } from './team.ts';
+
+Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
 
 const without = missing() !== undefined;
 /** Told in the whole run alone: journal/rules and the histories of test/simulation hold what they rest on. */
@@ -76,6 +80,10 @@ test.skipIf(without)(
     expect((await bo.run(`cards fund ${id} --amount 1 --yes`)).code).toBe(14);
     expect((await bo.run(`cards freeze ${id} --yes`)).code).toBe(0);
     expect((await bo.run(`cards unfreeze ${id} --yes`)).code).toBe(14);
+    await using folder = await temporaryFolder();
+    const shared = { journal: server.url('bo'), journalFolder: folder.path };
+    await using client = createClient({ baseUrl: t.sandbox.url, apiKey: t.sandbox.key.expose(), ...shared });
+    await expect(client.send('cards.unfreeze', { card_id: id })).rejects.toMatchObject({ kind: 'guarded' });
     expect(await t.cards()).toMatchObject([{ status: 'frozen' }, { status: 'active' }]);
     expect((await admin.run(`journal init ${server.url('postgres')} --limit read_only=none`)).code).toBe(0);
     expect((await admin.run(`journal init ${server.url('postgres')} --limit max_per_day=oops`)).code).toBe(2);
@@ -164,6 +172,7 @@ test.skipIf(without)('behind a restore nothing is sent until it is accepted, and
   }
   expect((await ana.run('cards list')).code).toBe(0);
   expect((await ana.run(`cards freeze ${lost} --yes`)).code).toBe(0);
+  expect((await ana.run(`cards unfreeze ${lost} --yes`)).code).toBe(14);
   const check = await ana.run('journal check --json');
   expect(check.code).toBe(15);
   expect(JSON.parse(check.out).strangers.map((each: { card_id: string }) => each.card_id)).toContain(lost);
@@ -174,6 +183,22 @@ test.skipIf(without)('behind a restore nothing is sent until it is accepted, and
   expect((await ana.run(CREATE)).code).toBe(0);
   expect((await bo.run(CREATE)).code).toBe(0);
   expect(await t.cards()).toHaveLength(5);
+});
+
+test.skipIf(without)('an account whose key was replaced stays within the shared journal, with either key', async () => {
+  await using server = await journalServer();
+  await using t = await team(server);
+  const [admin, ana] = [await ready(server, t), await t.machine('ana')];
+  const { id } = JSON.parse((await ana.run(CREATE)).out);
+  const replaced = { CARDWRIGHT_API_KEY: 'sk_test_another_key_of_the_account_0001' };
+  expect((await admin.run(`journal init ${server.url('postgres')} --key`, { env: replaced })).code).toBe(0);
+  // The sandbox knows the first key alone; what counts is that the journal was used with the other.
+  expect((await ana.run(`cards unfreeze ${id} --yes`, { env: replaced })).code).toBe(4);
+  for (const env of [{}, replaced]) {
+    const past = await ana.run(CREATE.replace('auto', 'bin_1'), { env: { ...env, CARDWRIGHT_JOURNAL_URL: undefined } });
+    expect([past.code, past.err]).toEqual([14, expect.stringContaining('is kept in the shared journal')]);
+  }
+  expect(await t.cards()).toHaveLength(1);
 });
 
 test.skipIf(without)('while the database is away changes are refused, and reading and freezing go on', async () => {
