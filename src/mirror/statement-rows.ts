@@ -180,6 +180,7 @@ function postedRecords(db: MirrorDatabase, from: number, closing: Closing): Stat
       }
       yield [card, rows];
     }
+    if (next.done !== true) throw new RangeError('the records of a card were passed over');
   };
 }
 
