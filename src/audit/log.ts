@@ -154,11 +154,8 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
   async function recentReveals(tx: Pick<Transaction, 'all'>, profile: string) {
     const since = clock.now() - MINUTE;
     const times: number[] = [];
-    for await (const entry of newestFirst(tx)) {
-      const time = Date.parse(entry.at ?? '');
-      if (time <= since) break;
-      if (entry.event === 'reveal' && entry.profile === profile) times.push(time);
-    }
+    for await (const entry of newerThan(tx, since))
+      if (entry.event === 'reveal' && entry.profile === profile) times.push(Date.parse(entry.at ?? ''));
     return { times, since };
   }
 
@@ -208,15 +205,12 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     /** Whether a change at a service has ended since, ms by the clock of this machine. */
     async hasChangedSince(address: string, since: number): Promise<boolean> {
       const [found, origin] = [await existing(), originOf(address)];
-      return (
-        (await found?.read(async tx => {
-          for await (const entry of newestFirst(tx)) {
-            if (Date.parse(entry.at ?? '') < since) return false;
-            if (entry.event === 'outcome' && entry.origin === origin) return true;
-          }
-          return false;
-        })) === true
-      );
+      const isThere = await found?.read(async tx => {
+        for await (const entry of newerThan(tx, since - 1))
+          if (entry.event === 'outcome' && entry.origin === origin) return true;
+        return false;
+      });
+      return isThere === true;
     },
     /** All lines up to the first flaw, oldest first. */
     async read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }> {
@@ -240,14 +234,19 @@ export function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : address;
 }
 
-async function* newestFirst(tx: Pick<Transaction, 'all'>): AsyncGenerator<Partial<AuditEntry>> {
+/** The newest first. */
+async function* newerThan(tx: Pick<Transaction, 'all'>, since: number): AsyncGenerator<Partial<AuditEntry>> {
   for (let below = Number.MAX_SAFE_INTEGER; ; ) {
     const some = await tx.all<{ seq: number; line: string }>(
       sql`select seq, line from audit where account = ${MACHINE} and seq < ${below} order by seq desc limit 256`,
     );
+    for (const { seq, line } of some) {
+      const entry = (jsonOrUndefined(line) ?? {}) as Partial<AuditEntry>;
+      if (Date.parse(entry.at ?? '') <= since) return;
+      below = seq;
+      yield entry;
+    }
     if (some.length === 0) return;
-    for (const { line } of some) yield (jsonOrUndefined(line) ?? {}) as Partial<AuditEntry>;
-    below = some.at(-1)?.seq ?? 0;
   }
 }
 

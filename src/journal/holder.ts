@@ -35,15 +35,17 @@ export function selfOf({ holder, pid, isRunning }: Omit<Self, 'process'>): Self 
  * `here`: a living process of this machine works on it. `elsewhere`: one of another machine, or one that nobody can tell of, whose
  * lease runs. `nobody`: it was let go, its process is gone, or its lease is over.
  */
-export function whoWorks({ process, lease, holder }: Held, self: Self, now: number): 'here' | 'elsewhere' | 'nobody' {
-  if (lease <= now) return 'nobody';
+export function whoWorks(held: Held, self: Self, now: number): 'here' | 'elsewhere' | 'nobody' {
+  if (held.lease <= now) return 'nobody';
   const us = identify(self.pid);
-  const isSameHost = hostOf(holder) === hostOf(self.holder);
-  const other = identityIn(process, isSameHost ? us.machine : '');
+  const isSameHost = hostOf(held.holder) === hostOf(self.holder);
+  const { process: identity } = held;
+  const [pid = '', started = '', boot = '', ...pids] = identity.split(':');
+  const other: ProcessIdentity = { pid: Number(pid), started, boot, pids: pids.join(':'), machine: us.machine };
   // A boot of another time is gone only where it was one of this very machine.
   const isHere = other.boot === us.boot || isSameHost;
-  if (isHere && isProvablyGone({ ...other, machine: us.machine }, us, self.isRunning)) return 'nobody';
-  if (isProvablyRunning({ ...other, machine: us.machine }, us) || process === self.process) return 'here';
+  if (isHere && isProvablyGone(other, us, self.isRunning)) return 'nobody';
+  if (isProvablyRunning(other, us) || identity === self.process) return 'here';
   // A system that tells nothing of processes knows at least which pids are taken.
   if (isSameHost && us.boot === '' && self.isRunning?.(other.pid) === true) return 'here';
   return 'elsewhere';
@@ -51,9 +53,4 @@ export function whoWorks({ process, lease, holder }: Held, self: Self, now: numb
 
 export function hostOf(holder: string): string {
   return holder.slice(holder.indexOf('@') + 1);
-}
-
-function identityIn(text: string, machine: string): ProcessIdentity {
-  const [pid = '', started = '', boot = '', ...pids] = text.split(':');
-  return { pid: Number(pid), started, boot, pids: pids.join(':'), machine };
 }

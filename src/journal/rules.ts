@@ -25,7 +25,6 @@ import {
   overDay,
   overLimit,
   readLimits,
-  refusedReadOnly,
   type SourcedLimits,
   type StrictestLimits,
   sourceWords,
@@ -96,8 +95,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
   ): Promise<StrictestLimits> {
     const sources = await limitsOf(tx, op.account, settings);
     const limits = strictest(sources);
-    const { read_only: readOnly } = limits;
-    const over = readOnly === undefined ? overLimit(limits, spending) : refusedReadOnly(readOnly.source);
+    const over = overLimit(limits, spending);
     if (over !== undefined) throw over;
     if (limits.max_per_day === undefined || day === undefined) return limits;
     // What a profile allows for a day is counted for that profile, every other limit for the account.

@@ -39,8 +39,7 @@ export function seenJournalsIn(stateFolder: string, files: FileDependencies) {
         // A line that was cut off by a full disk or a crash is none.
         if (typeof seen?.journal !== 'string' || !Number.isSafeInteger(seen.seq)) continue;
         const name = `${seen.journal} ${seen.account} ${seen.print}`;
-        const before = found.get(name);
-        if (before === undefined || before.seq <= seen.seq) found.set(name, seen);
+        if ((found.get(name)?.seq ?? 0) <= seen.seq) found.set(name, seen);
       }
       return [...found.values()];
     },

@@ -15,9 +15,8 @@ import { centsOf } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
-import type { NamedCall, openNamedCalls } from './journal.ts';
+import type { openNamedCalls } from './journal.ts';
 import {
-  type ChosenJournal,
   checkOptions,
   chosenJournal,
   type Given,
@@ -149,26 +148,19 @@ function partsOf(options: Options) {
   }
 
   let named: ReturnType<typeof openNamedCalls> | undefined;
-  async function namedCalls(chosen: ChosenJournal) {
-    const { openNamedCalls } = await import('./journal.ts');
-    named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, chosen);
-    return named;
-  }
-
   /** Throws `usage` without a journal: a promise without one is none. */
-  async function sendNamed(call: NamedCall): Promise<unknown> {
+  async function namedCalls() {
     if (journal === undefined)
       throw usage('an intent needs a journal: createClient({ …, journal: "/absolute/folder" })');
-    const { refuseUnkept } = await import('./journal.ts');
-    refuseUnkept(call);
-    return (await namedCalls(journal)).send(call);
+    const { openNamedCalls } = await import('./journal.ts');
+    named ??= openNamedCalls({ ...own, service, writeTotalMs: timeoutMs ?? REQUEST_TOTAL_MS.write, notice }, journal);
+    return named;
   }
 
   async function sendUnnamed(operation: string, input: Values, { idempotencyKey: key, signal }: Calling) {
     if (!isWrite(rowOf(operation)))
       return (await service.send(operation as never, input as never, { signal })).result as unknown;
-    // Freezing is the safe direction: it waits for no database.
-    if (journal !== undefined && operation !== 'cards.freeze') await (await namedCalls(journal)).admitUnkept(signal);
+    if (journal !== undefined) await (await namedCalls()).admitUnkept(operation as WriteName, signal);
     const { directWrite } = await import('../journal/direct.ts');
     const planned = service.plan(operation as never, input as never, { key });
     const wanted = { operation: operation as WriteName, input, planned, keyOfCaller: key !== undefined };
@@ -191,7 +183,7 @@ function partsOf(options: Options) {
       if (isJournaled(operation) && journal?.database === undefined) await refusePastShared();
       return intent === undefined
         ? sendUnnamed(operation, asked, checked)
-        : sendNamed({ operation: operation as never, input: asked as never, intent, key, signal });
+        : (await namedCalls()).send({ operation: operation as never, input: asked as never, intent, key, signal });
     };
     const inTurn = (name: string | undefined, work: typeof sending) =>
       name === undefined ? work() : oneAfterTheOther(name, work, signal);

@@ -33,7 +33,7 @@ interface NamedCalls extends Pick<Host, 'clock' | 'random' | 'platform' | 'pid'>
   readonly notice: (text: string) => void;
 }
 
-export interface NamedCall {
+interface NamedCall {
   readonly operation: WriteName;
   /** Money in cents. */
   readonly input: Input<WriteName>;
@@ -72,9 +72,13 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
   }
 
   return {
-    send: (call: NamedCall): Promise<unknown> => using(() => sendNamed(around, call, place)),
+    async send(call: NamedCall): Promise<unknown> {
+      refuseUnkept(call);
+      return using(() => sendNamed(around, call, place));
+    },
     /** Throws `guarded` where limits, or a shared journal that is away, keep a change back that no journal keeps. */
-    admitUnkept: (signal: AbortSignal | undefined) => using(() => journalOf(around, place, signal).admitUnkept()),
+    admitUnkept: (operation: WriteName, signal: AbortSignal | undefined) =>
+      using(() => journalOf(around, place, signal).admitUnkept(operation)),
     async close(): Promise<void> {
       idle.abort();
       await place.close();
@@ -104,7 +108,7 @@ async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Pro
 }
 
 /** Throws `usage` for a name or an operation that no journal keeps. */
-export function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' | 'intent'>): void {
+function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' | 'intent'>): void {
   const fault = intentFault(intent);
   if (fault !== undefined) throw usage(`intent ${fault}`);
   if (!isJournaled(operation)) {

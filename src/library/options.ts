@@ -29,8 +29,11 @@ export function chosenJournal(
     return journal === undefined ? undefined : { stateFolder: folder('journal', journal) };
   }
   const password = journalPasswordFile && absolute('journalPasswordFile', journalPasswordFile, 'a file');
+  const stateFolder = journalFolder === undefined ? ownStateFolder(own) : folder('journalFolder', journalFolder);
+  if (stateFolder === undefined)
+    throw usage('this user has no state folder, so journalFolder must name one: an absolute path');
   return {
-    stateFolder: journalFolder === undefined ? needed(ownStateFolder(own)) : folder('journalFolder', journalFolder),
+    stateFolder,
     database: { url: journal, env: password === undefined ? own.env : { ...own.env, PGPASSFILE: password } },
   };
 }
@@ -46,11 +49,6 @@ export function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'pla
   if (moved !== undefined && !isAbsolute(moved)) return undefined;
   const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
   return isAbsolute(state) ? state : undefined;
-}
-
-function needed(folder: string | undefined): string {
-  if (folder !== undefined) return folder;
-  throw usage('this user has no state folder, so journalFolder must name one: an absolute path');
 }
 
 function homeOrNone(): string {

@@ -52,8 +52,10 @@ export type StrictestLimits = { readonly [Name in LimitName]?: SetLimit<NonNulla
 interface LimitRow {
   /** The value of a text; undefined for a text of another form. */
   readonly parse: (text: string) => LimitValue | undefined;
-  /** Whether one value allows less than the other. `bins` have no order: they are cut to what both allow. */
+  /** Whether one value forbids something that the other allows. */
   readonly isStricter: (one: LimitValue, other: LimitValue) => boolean;
+  /** What both allow, where neither of them is it. */
+  readonly both?: (one: LimitValue, other: LimitValue) => LimitValue;
   readonly isAmount?: true;
   /** What holds where nobody sets it. */
   readonly unset?: LimitValue;
@@ -78,7 +80,8 @@ const ROWS: Readonly<Record<LimitName, LimitRow>> = {
   max_cards: count,
   bins: {
     parse: parseBins,
-    isStricter: (one, other) => (one as string[]).some(bin => !(other as string[]).includes(bin)),
+    isStricter: (one, other) => (other as string[]).some(bin => !(one as string[]).includes(bin)),
+    both: (one, other) => (one as string[]).filter(bin => (other as string[]).includes(bin)),
   },
   approve_above: amount,
   approve_day: amount,
@@ -139,11 +142,9 @@ export function strictest(sources: readonly SourcedLimits[]): StrictestLimits {
       const value: LimitValue | undefined = limits[name];
       if (value === undefined || value === false) continue;
       const before = found[name];
+      const { isStricter, both = () => value } = ROWS[name];
       if (before === undefined) found[name] = { value, source };
-      else if (name === 'bins') {
-        const both = (before.value as string[]).filter(bin => (value as string[]).includes(bin));
-        if (both.length < (before.value as string[]).length) found[name] = { value: both, source };
-      } else if (ROWS[name].isStricter(value, before.value)) found[name] = { value, source };
+      else if (isStricter(value, before.value)) found[name] = { value: both(before.value, value), source };
     }
   }
   return found as StrictestLimits;
@@ -155,7 +156,6 @@ export function isLooser(name: LimitName, to: LimitValue | undefined, from: Limi
   const [next, before] = [to ?? unset, from ?? unset];
   if (before === undefined || before === false) return false;
   if (next === undefined || next === false) return true;
-  if (name === 'bins') return (next as string[]).some(bin => !(before as string[]).includes(bin));
   return ROWS[name].isStricter(before, next);
 }
 
@@ -171,8 +171,8 @@ function whoChanges({ kind, name }: LimitSource, limit: LimitName): string {
   return `You set it: cardwright profiles set ${name} ${limit} <value>; a higher limit is asked for at a terminal.`;
 }
 
-/** The refusal of a change by a limit: `guarded` (14), nothing was sent. */
-export function limitRefusal(name: LimitName, source: LimitSource, words: string): CliError {
+/** The refusal of a change by a limit: `guarded` (14), nothing was sent. Without words it is that of `read_only`. */
+export function limitRefusal(name: LimitName, source: LimitSource, words = 'true, and nothing may be changed') {
   return new CliError('guarded', {
     message: `${name} of ${sourceWords(source)} is ${words}`,
     notes: [whoChanges(source, name)],
@@ -182,14 +182,10 @@ export function limitRefusal(name: LimitName, source: LimitSource, words: string
   });
 }
 
-/** The refusal of every change. */
-export function refusedReadOnly(source: LimitSource): CliError {
-  return limitRefusal('read_only', source, 'true, and nothing may be changed');
-}
-
 /** The refusal by a limit that needs no memory of the day; undefined where none refuses. */
 export function overLimit(limits: StrictestLimits, spending: Spending): CliError | undefined {
   const { largest, total, cards, bins, isUncounted } = spending;
+  if (limits.read_only !== undefined) return limitRefusal('read_only', limits.read_only.source);
   const counted = (['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins'] as const).find(
     name => limits[name],
   );

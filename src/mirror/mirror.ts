@@ -17,7 +17,7 @@ import {
   openForSync,
   removeMirror,
 } from './file.ts';
-import { hasMovedSince } from './own-rows.ts';
+import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { DEFAULT_RATE, PacedReader, type PacedReaderParts } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
 import {
@@ -118,22 +118,20 @@ export function createMirror(parts: MirrorParts) {
     locked(() => asking(options, asked => syncMirror({ ...asked, ...more })));
 
   /** Whether the copy is young enough; `changed`: this machine has done something since that it must show. */
-  async function standing(maxAgeMs: number, ownOperations: SyncParts['ownOperations']) {
+  async function standing(maxAgeMs: number, own: readonly OwnOperation[]) {
     // What is wrong with the file is told by the sync.
     const db = await (async () => openForReading(parts))().catch(() => undefined);
     if (db === undefined) return 'old';
     try {
-      const syncedAt = db.number('synced_at');
-      const age = clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
+      const syncedAt = db.number('synced_at') ?? Number.NEGATIVE_INFINITY;
+      const age = clock.now() - syncedAt;
       // A clock that was set back makes no copy young for ever.
       if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return 'old';
       // By the clock of a sandbox, too: who moved it expects of a copy what the time there says.
       const [asOf, now] = [db.number('as_of'), await parts.movedClock?.()];
       const ageThere = asOf === undefined || now === undefined ? 0 : now - asOf;
       if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return 'old';
-      const since = syncedAt ?? 0;
-      const hasChanged =
-        (await parts.hasChangedSince(since)) || (await hasMovedSince(db, await ownOperations(), since));
+      const hasChanged = (await parts.hasChangedSince(syncedAt)) || (await hasMovedSince(db, own, syncedAt));
       return hasChanged ? 'changed' : 'fresh';
     } finally {
       db.close();
@@ -189,18 +187,14 @@ export function createMirror(parts: MirrorParts) {
     /** The copy, brought up to date first where it is older than that. A shared journal that is away is told, and kept out of it. */
     async readFresh(maxAgeMs: number) {
       await refuseForbidden();
-      let own: ReturnType<SyncParts['ownOperations']> | undefined;
-      const ownOperations = () => {
-        own ??= parts.ownOperations().catch((thrown: unknown) => {
-          if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
-          parts.warn(`operations of the journal are not in what is shown: ${thrown.message}`);
-          return [];
-        });
-        return own;
-      };
-      const stands = await standing(maxAgeMs, ownOperations);
+      const own = await parts.ownOperations().catch((thrown: unknown) => {
+        if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
+        parts.warn(`operations of the journal are not in what is shown: ${thrown.message}`);
+        return [];
+      });
+      const stands = await standing(maxAgeMs, own);
       // What was frozen and unfrozen leaves all numbers of an account as they were.
-      if (stands !== 'fresh') await sync({}, { ownOperations, readsCards: stands === 'changed' });
+      if (stands !== 'fresh') await sync({}, { ownOperations: async () => own, readsCards: stands === 'changed' });
       return read();
     },
     /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report. */

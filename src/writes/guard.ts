@@ -7,7 +7,7 @@ import { CliError, type ErrorFacts } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import type { PreparedRun } from '../journal/journal.ts';
-import { type LimitSource, refusedReadOnly } from '../limits/limits.ts';
+import { type LimitSource, limitRefusal } from '../limits/limits.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 
 /** What help, `help safety` and `docs/guide/service.md` say of freezing with a live key; `guardEffect` keeps it. */
@@ -37,7 +37,8 @@ export interface GuardQuestion {
 export function guardEffect(question: GuardQuestion): GuardDecision {
   const { identity, effect, live } = question;
   if (effect === 'read') return 'go';
-  if (question.readOnly !== undefined && effect !== 'reveals-secret') throw refusedReadOnly(question.readOnly);
+  if (question.readOnly !== undefined && effect !== 'reveals-secret')
+    throw limitRefusal('read_only', question.readOnly);
   if (live !== undefined && live !== identity.profile) {
     const message = `--live names ${live}, but this run uses ${identity.profile}`;
     throw guarded('another_profile', { message, hint: 'cardwright whoami' });

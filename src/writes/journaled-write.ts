@@ -16,20 +16,14 @@ export interface JournaledWrite extends NamedWrite {
   readonly input: Values;
 }
 
-/** How a write is known in the journal. */
-export interface NamedWrite {
+/** How a write is known in the journal; `body` is the exact text that its input was read from, to which no marker can be added. */
+export interface NamedWrite extends Pick<PlannedRow, 'purpose' | 'asked' | 'body'> {
   /** Idempotency key chosen by the caller. */
   readonly key?: string | undefined;
   /** False: a created card carries no marker of the journal, and is never sent twice. */
   readonly marker?: boolean | undefined;
   /** `--intent`: the caller's own name for this one change, of an operation that the journal keeps. */
   readonly intentName?: string | undefined;
-  /** `--purpose`: what it is for. */
-  readonly purpose?: string | undefined;
-  /** What was typed, where the input holds our choice in its place: such as `auto` for a BIN. */
-  readonly asked?: Values | undefined;
-  /** Exact text of the body, which the input was read from; no marker can be added to it. */
-  readonly body?: string | undefined;
   /** Words of the command for the journal, where they are not those of the operation. */
   readonly command?: string | undefined;
 }

@@ -190,8 +190,7 @@ async function straight(
     return directWrite({ service, operation, input, planned, keyOfCaller, mode, clock, random, signal });
   };
   const open = async () => {
-    // Freezing is the safe direction: it waits for no database.
-    if (operation !== 'cards.freeze') await (await settings.journal()).admitUnkept();
+    await (await settings.journal()).admitUnkept(operation);
     return undefined;
   };
   return {

@@ -65,6 +65,6 @@ test('rows that two files have done are both named, and those that none has', as
     err: expect.stringMatching(/done already, at .*: rows 1, 2 and 3\. Nothing was sent/),
   });
   const more = await fund([3, 1, 4]);
-  expect([more.code, more.err]).toEqual([14, expect.stringContaining('a file of these alone makes them: row 3.')]);
+  expect([more.code, more.err]).toEqual([14, expect.stringContaining('Not among them: row 3.')]);
   expect((await fund([4])).code).toBe(0);
 });
