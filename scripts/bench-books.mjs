@@ -167,7 +167,7 @@ function storeAccount(writing, { spent, total, cards, storeCards }) {
   for (const [name, value] of Object.entries(facts)) db.setFact(name, value);
 }
 
-/** The same rows twice: as `.import` reads them, and as the service tells them, a window a line. */
+/** Rows in two forms: as `.import` reads them, and as the service tells them, a window a line. */
 async function writeRows(folder, { records, cards }) {
   const files = ['rows.csv', 'pages.ndjson'].map(name =>
     Writable.toWeb(createWriteStream(join(folder, name))).getWriter(),

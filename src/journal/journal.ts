@@ -334,9 +334,7 @@ export function createJournal(dependencies: JournalDependencies) {
     look,
     resume,
     /** Throws `guarded` where a shared journal is away or behind, or a limit lets nothing be changed: for what no journal keeps. */
-    async admitUnkept(operation: WriteName): Promise<void> {
-      // Freezing is the safe direction: it waits for no database.
-      if (operation === 'cards.freeze') return;
+    async admitUnkept(): Promise<void> {
       await judgeUnkept(dependencies.account === undefined ? keepsNothing(clock) : await dependencies.database(), []);
     },
     /** What an idempotency key of this account is known to be worth for an operation. */

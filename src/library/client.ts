@@ -160,7 +160,7 @@ function partsOf(options: Options) {
   async function sendUnnamed(operation: string, input: Values, { idempotencyKey: key, signal }: Calling) {
     if (!isWrite(rowOf(operation)))
       return (await service.send(operation as never, input as never, { signal })).result as unknown;
-    if (journal !== undefined) await (await namedCalls()).admitUnkept(operation as WriteName, signal);
+    if (journal !== undefined && operation !== 'cards.freeze') await (await namedCalls()).admitUnkept(signal);
     const { directWrite } = await import('../journal/direct.ts');
     const planned = service.plan(operation as never, input as never, { key });
     const wanted = { operation: operation as WriteName, input, planned, keyOfCaller: key !== undefined };

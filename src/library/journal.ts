@@ -77,8 +77,7 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
       return using(() => sendNamed(around, call, place));
     },
     /** Throws `guarded` where limits, or a shared journal that is away, keep a change back that no journal keeps. */
-    admitUnkept: (operation: WriteName, signal: AbortSignal | undefined) =>
-      using(() => journalOf(around, place, signal).admitUnkept(operation)),
+    admitUnkept: (signal: AbortSignal | undefined) => using(() => journalOf(around, place, signal).admitUnkept()),
     async close(): Promise<void> {
       idle.abort();
       await place.close();

@@ -118,7 +118,7 @@ export function createMirror(parts: MirrorParts) {
     locked(() => asking(options, asked => syncMirror({ ...asked, ...more })));
 
   /** Whether the copy is young enough; `changed`: this machine has done something since that it must show. */
-  async function standing(maxAgeMs: number, own: readonly OwnOperation[]) {
+  async function freshnessOf(maxAgeMs: number, own: readonly OwnOperation[]) {
     // What is wrong with the file is told by the sync.
     const db = await (async () => openForReading(parts))().catch(() => undefined);
     if (db === undefined) return 'old';
@@ -192,9 +192,10 @@ export function createMirror(parts: MirrorParts) {
         parts.warn(`operations of the journal are not in what is shown: ${thrown.message}`);
         return [];
       });
-      const stands = await standing(maxAgeMs, own);
+      const freshness = await freshnessOf(maxAgeMs, own);
       // What was frozen and unfrozen leaves all numbers of an account as they were.
-      if (stands !== 'fresh') await sync({}, { ownOperations: async () => own, readsCards: stands === 'changed' });
+      if (freshness !== 'fresh')
+        await sync({}, { ownOperations: async () => own, readsCards: freshness === 'changed' });
       return read();
     },
     /** Brings the copy up to date, and holds it against the last exact checkpoint. Keeps the checkpoint and a report. */
