@@ -212,7 +212,7 @@ test.skipIf(without)('while the database is away changes are refused, and readin
   const refused = await ana.run(CREATE, { onPause: () => undefined });
   expect(refused.code).toBe(14);
   expect((await ana.run('cards list')).code).toBe(0);
-  const wrong = { env: { CARDWRIGHT_JOURNAL_URL: 'postgres://' } };
+  const wrong = { env: { CARDWRIGHT_JOURNAL_URL: 'mysql://db/cards' } };
   expect((await ana.run(`cards freeze ${id}`, wrong)).code).toBe(0);
   expect((await ana.run(`cards unfreeze ${id}`, { onPause: () => undefined })).code).toBe(14);
   expect((await t.cards()).map(({ status }) => status)).toEqual(['frozen']);
