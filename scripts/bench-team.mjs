@@ -90,12 +90,12 @@ async function measure() {
   else show(result);
 }
 
-/** An account with one operator, and a card to fund. */
+/** An account with one operator, and a card of each journal: what another journal moves on a card is waited for. */
 async function prepared() {
   const ask = text => asAdmin(settingsAt(address('postgres')), tx => tx.all(text));
   await run(['journal', 'init', address('postgres'), '--key'], LOCAL);
   await ask(`create role ana login password '${PASSWORD}' in role cardwright_operator`);
-  await run(['cards', 'create', '--bin', 'bin_1', '--amount', '10', '-q'], LOCAL);
+  for (const amount of ['10', '11']) await run(['cards', 'create', '--bin', 'bin_1', '--amount', amount, '-q'], LOCAL);
   return ask;
 }
 
@@ -143,7 +143,7 @@ async function countCalls(committed) {
     return Math.round((((await committed()) - first - ours) / SINGLES) * 10) / 10;
   };
   return {
-    fund: await each(index => ['cards', 'fund', 'card_1', '--amount', `1.${10 + index}`, '-q']),
+    fund: await each(index => ['cards', 'fund', 'card_2', '--amount', `1.${10 + index}`, '-q']),
     create: await each(() => ['cards', 'create', '--bin', 'bin_1', '--amount', '1', '-q']),
     get: await each(() => ['cards', 'get', 'card_1', '-q']),
   };
@@ -152,10 +152,10 @@ async function countCalls(committed) {
 /** Medians, ms; in turns, so that a busy machine is busy for all. */
 async function timeFunds() {
   const times = { local: [], socket: [], tls: [] };
-  const ways = { local: LOCAL, socket: SOCKET, tls: TLS };
+  const ways = { local: ['card_1', LOCAL], socket: ['card_2', SOCKET], tls: ['card_2', TLS] };
   for (let index = 0; index < repeats; index += 1) {
-    for (const [name, journal] of Object.entries(ways)) {
-      times[name].push(await run(['cards', 'fund', 'card_1', '--amount', `1.${10 + (index % 89)}`, '-q'], journal));
+    for (const [name, [card, journal]] of Object.entries(ways)) {
+      times[name].push(await run(['cards', 'fund', card, '--amount', `1.${10 + (index % 89)}`, '-q'], journal));
     }
   }
   const median = list => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];

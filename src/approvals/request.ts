@@ -2,7 +2,7 @@
  * What other persons must agree to before it is sent, and who has agreed: the bytes that are signed, signatures over them,
  * and the persons that count. Nothing here reads or writes.
  */
-import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 
@@ -73,11 +73,11 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Digest of everything that the changes of an op will send, in their order. */
-export function changesDigest(changes: Iterable<SignedChange>): string {
-  const hash = createHash('sha256');
-  for (const { n, operation, request, amount, marker } of changes)
-    hash.update(`${canonicalJson([n, operation, request, amount, marker])}\n`);
-  return hash.digest('hex');
+export function changesDigest(changes: readonly SignedChange[]): string {
+  const lines = changes.map(
+    ({ n, operation, request, amount, marker }) => `${canonicalJson([n, operation, request, amount, marker])}\n`,
+  );
+  return hash('sha256', lines.join(''));
 }
 
 /** The request in a text that is written in the one canonical form. Throws `check_failed` for every other text. */
@@ -145,7 +145,7 @@ export function publicBytes(key: KeyObject): Uint8Array {
 }
 
 export function keyIdOf(key: Uint8Array): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 16);
+  return hash('sha256', key).slice(0, 16);
 }
 
 /** The line of a key: `person ed25519 key`. */

@@ -2,7 +2,7 @@
  * The local record of writes and reveals: lines of JSON, each with the digest of the line before it and its own, in the table `audit` of
  * this machine's journal, under the account of no service. Whoever may write as this user can rewrite it; against that, export it elsewhere.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ValueOf } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { maybe, tells } from '../contract/own-field.ts';
@@ -108,7 +108,7 @@ export function followChain(lines: readonly string[]): { readonly entries: Audit
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 export type AuditLog = ReturnType<typeof auditLog>;
@@ -182,19 +182,22 @@ export function auditLog({ path, database, existing, clock, pid, user, host }: A
     /** The journal that holds it. */
     path,
     /**
-     * Appends one line and syncs it; resolves to its number. With `soon` the next write that is synced takes it to the disk. Throws
-     * `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
+     * Appends lines and syncs them; resolves to the number of the last. With `soon` the next write that is synced takes them to the disk.
+     * Throws `guarded` when it cannot be written, `check_failed` when the last line is not the one that was written last, and
      * `rate_limited` for a reveal where `revealsOf` has none left.
      */
-    async append(facts: AuditFacts, durability?: 'soon'): Promise<number> {
+    async append(all: readonly AuditFacts[], durability?: 'soon'): Promise<number> {
       const at = new Date(clock.now()).toISOString();
       return (await database()).grouped(async tx => {
-        const after = await lastLine(tx);
-        if (facts.event === 'reveal') await refuseBeyondLimit(tx, facts.profile);
-        const { text, seq, hash } = auditLine(facts, after, { at, pid, user, host });
-        await tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[MACHINE, seq, text, hash]]);
-        await tx.run(sql`update account set audit_seq = ${seq}, audit_hash = ${hash} where id = ${MACHINE}`);
-        return seq;
+        let last: ChainHead = await lastLine(tx);
+        for (const facts of all) {
+          if (facts.event === 'reveal') await refuseBeyondLimit(tx, facts.profile);
+          const line = auditLine(facts, last, { at, pid, user, host });
+          await tx.insert('audit', ['account', 'seq', 'line', 'hash'], [[MACHINE, line.seq, line.text, line.hash]]);
+          last = line;
+        }
+        await tx.run(sql`update account set audit_seq = ${last.seq}, audit_hash = ${last.hash} where id = ${MACHINE}`);
+        return last.seq;
       }, durability);
     },
     /** How many cards a profile has revealed in the last minute, in all processes of this machine. */

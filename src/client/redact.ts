@@ -57,8 +57,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Secrets that were sent or received must not come back in a message or a debug line. */
 export function learnSecrets(redactor: Redactor, row: Operation, values: unknown): void {
-  const shapes = { ...row.body, ...row.returns.shape };
-  const secret = Object.keys(shapes).filter(name => shapes[name]?.secret);
+  const shapes = [row.body ?? {}, row.returns.shape];
+  const secret = shapes.flatMap(shape => Object.keys(shape).filter(name => shape[name]?.secret));
   if (secret.length === 0 || typeof values !== 'object' || values === null) return;
   const rows = 'data' in values && Array.isArray(values.data) ? (values.data as Values[]) : [values as Values];
   for (const value of rows.flatMap(each => secret.map(name => each[name]))) {

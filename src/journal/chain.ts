@@ -2,7 +2,7 @@
  * The audit lines of an account as a hash chain in its journal: what was begun, resumed, ended, approved, decided. Who changes an
  * operation by SQL leaves a chain that no longer fits, and `journal check` says where.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Approval,
   type Approver,
@@ -77,7 +77,7 @@ function lineTaken(seq: number): CliError {
 }
 
 function linkOf(before: string, line: string): string {
-  return createHash('sha256').update(`${before}\n${line}`).digest('hex');
+  return hash('sha256', `${before}\n${line}`);
 }
 
 /** Digest of what an op will send. */
@@ -94,12 +94,10 @@ export function signedChanges(tx: Reading, op: string): Promise<readonly SignedC
 
 /** Digest of what came of the changes of an op. */
 export async function outcomeDigest(tx: Reading, op: string): Promise<string> {
-  const hash = createHash('sha256');
   const rows = await tx.all<{ n: number; state: string; card: string | null }>(
     sql`select n, state, card from change where op = ${op} order by n`,
   );
-  for (const { n, state, card } of rows) hash.update(`${canonicalJson([n, state, card])}\n`);
-  return hash.digest('hex');
+  return hash('sha256', rows.map(({ n, state, card }) => `${canonicalJson([n, state, card])}\n`).join(''));
 }
 
 /** One thing that does not fit. */

@@ -2,7 +2,7 @@
  * What "the same change" means: a digest of what is wanted, however it was written. Which fields are lists, texts and maps, and
  * which the service fills in itself, stands in the contract.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
@@ -20,18 +20,15 @@ interface DigestedRow {
  * is one stands in `wantedChange`.
  */
 export function inputDigest(rows: Iterable<DigestedRow>): string {
-  const each: Buffer[] = [];
-  for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());
+  const each = Array.from(rows, row => hash('sha256', lineOf(row), 'buffer'));
   const [only] = each;
   if (only !== undefined && each.length === 1) return only.toString('hex');
-  const hash = createHash('sha256');
-  for (const digest of each.sort(Buffer.compare)) hash.update(digest);
-  return hash.digest('hex');
+  return hash('sha256', Buffer.concat(each.sort(Buffer.compare)));
 }
 
 /** Digest of one wanted change, by which rows of different inputs are compared. */
 export function rowDigest(row: DigestedRow): string {
-  return createHash('sha256').update(lineOf(row)).digest('base64');
+  return hash('sha256', lineOf(row), 'base64');
 }
 
 /**
@@ -39,7 +36,7 @@ export function rowDigest(row: DigestedRow): string {
  */
 export function intentDigest(row: DigestedRow, key: string | undefined): string {
   const change = inputDigest([row]);
-  return key === undefined ? change : createHash('sha256').update(`${change}\n${key}`).digest('hex');
+  return key === undefined ? change : hash('sha256', `${change}\n${key}`);
 }
 
 function lineOf({ operation, input, asked }: DigestedRow): string {

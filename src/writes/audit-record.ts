@@ -38,7 +38,7 @@ export interface RecorderSettings {
 }
 
 export function createRecorder({ audit, identity, warn }: RecorderSettings) {
-  const append = async (facts: AuditFacts, durability?: 'soon') => (await audit()).append(facts, durability);
+  const append = async (lines: readonly AuditFacts[], durability?: 'soon') => (await audit()).append(lines, durability);
   const unrecorded = (what: string, thrown: unknown): undefined => {
     warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return undefined;
@@ -52,7 +52,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
   const begin = async (facts: Recorded, durability?: 'soon'): Promise<BegunRecord> => {
     const { profile, mode, baseUrl } = await identity();
     const who = { profile, mode, origin: originOf(baseUrl) };
-    const of = await append({ ...facts, ...who }, durability).catch(thrown => {
+    const of = await append([{ ...facts, ...who }], durability).catch(thrown => {
       if (!(thrown instanceof CliError)) throw thrown;
       // Whoever keeps the log does not know when it is written: only here is it before the send.
       if (who.mode === 'live' || facts.event === 'reveal')
@@ -63,21 +63,28 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings) {
     const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
     const line = { event: 'outcome', ...who, operation, ...about } as const;
     let isLost = false;
+    /** Lines of rows that wait for those before them to be written. */
+    let waiting: AuditFacts[] = [];
     let written: Promise<unknown> = Promise.resolve();
+    const writeWaiting = async () => {
+      const lines = waiting;
+      waiting = [];
+      await append(lines, 'soon').catch(thrown => {
+        unrecorded(`rows of ${facts.op} are`, thrown);
+        isLost = true;
+      });
+    };
     return {
       row(row) {
         if (isLost) return;
-        // They are written in their order.
-        written = append({ ...line, ...row }, 'soon').catch(thrown => {
-          if (!isLost) unrecorded(`rows of ${facts.op} are`, thrown);
-          isLost = true;
-        });
+        waiting.push({ ...line, ...row });
+        if (waiting.length === 1) written = written.then(writeWaiting);
       },
       async end(outcome, learned = {}) {
         await written;
         if (of === undefined) return;
         // It has happened: a log that cannot be written now must not hide what became of it.
-        await append({ ...line, ...learned, outcome, of }, 'soon').catch(thrown => {
+        await append([{ ...line, ...learned, outcome, of }], 'soon').catch(thrown => {
           unrecorded(`${facts.operation}: ${outcome}; that is`, thrown);
         });
       },

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 async function lines(count: number): Promise<string> {
-  for (let line = 0; line < count; line += 1) await log.append(facts({ amount: line }));
+  for (let line = 0; line < count; line += 1) await log.append([facts({ amount: line })]);
   return (await log.text()) ?? '';
 }
 
@@ -92,14 +92,14 @@ describe('the audit log', () => {
     tamper(statement);
     expect((await log.read()).flaw).toMatchObject({ line });
     const before = await log.text();
-    await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+    await expect(log.append([facts()])).rejects.toMatchObject({ kind: 'check_failed' });
     expect(await log.text()).toBe(before);
   });
 
   it('keeps any text inside its line', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 400 }), async text => {
-        await log.append(facts({ outcome: text, card_id: text }));
+        await log.append([facts({ outcome: text, card_id: text })]);
         expect((await log.read()).flaw).toBeUndefined();
       }),
       { numRuns: 30 },

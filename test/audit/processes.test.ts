@@ -32,7 +32,7 @@ const database = () => opening;
 const log = auditLog({ ...around, path: folder, database, existing: database });
 for (let n = 0; n < Number(count); n += 1) {
   const facts = { profile: 'team', mode: 'test', origin: 'https://api.example.com', operation: 'cards.details' };
-  const taken = log.append({ event: 'reveal', ...facts, card_id: 'card_' + writer + '_' + n });
+  const taken = log.append([{ event: 'reveal', ...facts, card_id: 'card_' + writer + '_' + n }]);
   await taken.then(() => console.log('taken'), error => { if (error.kind !== 'rate_limited') throw error; });
 }
 await (await opening).close();

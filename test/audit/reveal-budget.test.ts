@@ -17,7 +17,7 @@ it('counts those of a minute, and those ahead of a clock that was set back', asy
   const log = auditLog({ path: folder, database, existing: database, clock: moved, pid: 1, user: 'ana', host: 'desk' });
   const reveal = (profile = 'team') => {
     const facts = { profile, mode: 'test', origin: 'https://api.example.com', operation: 'cards.details' } as const;
-    return log.append({ event: 'reveal', ...facts });
+    return log.append([{ event: 'reveal', ...facts }]);
   };
   const full = { kind: 'rate_limited', facts: { outcome: 'not_sent' } };
   for (let taken = 0; taken < REVEALS_A_MINUTE; taken += 1) await reveal();

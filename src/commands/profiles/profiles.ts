@@ -132,7 +132,7 @@ export async function auditLimit(
   change: { readonly limit: string; readonly before: string; readonly after: string },
 ): Promise<void> {
   const facts = { event: 'limit', profile, mode, origin: new URL(base_url).origin } as const;
-  await (await ctx.journal.audit()).append({ ...facts, operation: 'profiles.set', ...change, outcome: 'done' });
+  await (await ctx.journal.audit()).append([{ ...facts, operation: 'profiles.set', ...change, outcome: 'done' }]);
 }
 
 /** A person at a terminal types the name of the profile; nothing else answers this. */
