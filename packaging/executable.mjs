@@ -20,7 +20,7 @@ mkdirSync(output, { recursive: true, mode: 0o755 });
 execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), program], { stdio: 'inherit' });
 
 /** What the program reads; the libraries are for programs that import them. */
-const files = ['program.txt', 'pages.txt', 'inspector.json', 'jq.js', 'jq.wasm'];
+const files = ['program.txt', 'pages.txt', 'texts.json', 'inspector.json', 'jq.js', 'jq.wasm'];
 const main = join(output, 'main.js');
 writeFileSync(main, `"use strict";${ASSETS}${readFileSync(join(program, 'main.js'), 'utf8')}`);
 

@@ -36,6 +36,7 @@ written
   .set('package.json', '{ "type": "commonjs" }\n')
   // Most of the time of a page of help is that of making it.
   .set('pages.txt', await everyPage(REGISTRY))
+  .set('texts.json', await shippedTexts())
   .set('inspector.json', await inspectorPage());
 await makeLibraries();
 // jq runs in a thread of its own, which is handed these two.
@@ -177,6 +178,17 @@ async function makeLibraries() {
     .set('library-sandbox.d.cts', `${sandboxTypes}\n${sandboxMethodTypes()}`)
     .set('library-client.cjs', (await esbuildText('src/library/client.ts')) + sandboxToo)
     .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
+}
+
+/** What the program hands out as it is, by its path: completion scripts, the skill. */
+async function shippedTexts() {
+  const texts = {};
+  for (const folder of ['completions', 'skills'])
+    for (const entry of await readdir(join(root, folder), { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile()) texts[relative(root, path).replaceAll('\\', '/')] = await readFile(path, 'utf8');
+    }
+  return JSON.stringify(texts);
 }
 
 /** The inspector's page: its files with their types in one file, the tables of rows and commands inside of its script. */

@@ -1,10 +1,9 @@
 /**
- * Writes what is made from code: the completion scripts, the reference, the list of manual pages in package.json,
- * llms.txt and the skill, the schema of fleet files, and the table of docs/testing.md between its marks. With --check nothing
- * is written; a file that differs is named and the exit code is 1.
+ * Writes what is made from code: the reference, the list of manual pages in package.json, llms.txt, the lists of the skill,
+ * and the schema of fleet files. With --check nothing is written; a file that differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -34,15 +33,9 @@ async function load(path) {
   return import(pathToFileURL(file).href);
 }
 
-const { COMPLETION_FILES, completionStub } = await load('src/cli/completion/scripts.ts');
-const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
-  join('completions', name),
-  completionStub(shell),
-]);
-
 const { REGISTRY } = await load('src/commands/registry.ts');
-const { llmsText, manualPages, referencePages } = await load('src/cli/docs/reference.ts');
-for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
+const { llmsText, manualPages, referencePages, skillText } = await load('src/cli/docs/reference.ts');
+const files = [...(await referencePages(REGISTRY))].map(([name, text]) => [join('docs', 'reference', name), text]);
 // The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}.gz`).sort();
@@ -50,20 +43,16 @@ files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`
 const { fleetSchema } = await load('src/fleet/schema.ts');
 files.push([join('examples', 'fleet', 'fleet-1.schema.json'), `${JSON.stringify(fleetSchema(), null, 2)}\n`]);
 files.push(['llms.txt', await llmsText(REGISTRY)]);
-const { skillPages } = await load('src/cli/docs/skill.ts');
-for (const [name, text] of Object.entries(await skillPages(REGISTRY)))
-  files.push([join('skills', 'cardwright', name), text]);
+const skill = join('skills', 'cardwright', 'SKILL.md');
+files.push([skill, await skillText(REGISTRY, await readFile(join(root, skill), 'utf8'))]);
 
 // A page of a command that is gone goes too.
-for (const folder of [join('docs', 'reference')]) {
-  for (const name of await readdir(join(root, folder)).catch(() => [])) {
-    const path = join(folder, name);
-    if (files.some(([made]) => made === path)) continue;
-    if (check) {
-      process.stderr.write(`${path} is of a command that is gone: npm run generate\n`);
-      process.exitCode = 1;
-    } else await rm(join(root, path));
-  }
+for (const name of await readdir(join(root, 'docs', 'reference'))) {
+  const path = join('docs', 'reference', name);
+  if (files.some(([made]) => made === path)) continue;
+  process.stderr.write(`${path} is of a command that is gone\n`);
+  if (check) process.exitCode = 1;
+  else await rm(join(root, path));
 }
 
 for (const [name, text] of files) {
@@ -77,7 +66,6 @@ for (const [name, text] of files) {
     process.stderr.write(`${name} is not what the code says: npm run generate\n`);
     process.exitCode = 1;
   } else {
-    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
     process.stdout.write(`wrote ${name}\n`);
   }

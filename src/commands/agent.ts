@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Context, FileEdit } from '../cli/context.ts';
-import { skillPages } from '../cli/docs/skill.ts';
+import { shippedText } from '../cli/docs/kept-pages.ts';
 import { countOf } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
 import { eachTime, option, takes, tells } from '../cli/parsing/flag.ts';
@@ -111,14 +111,14 @@ export const agentStatus = command({
     'Is the skill of this version?': "agent status --jq '.data[].skill'",
   },
   async run(ctx) {
-    const pages = await pagesOf();
+    const pages = skillPages();
     const rows = [];
     for (const host of HOST_NAMES) {
       for (const scope of SCOPES) {
         const { skill, config } = placesOf(ctx, host, scope);
         const textOf = (path: string) => ctx.files.readFile(path).catch(() => undefined);
-        const texts = await Promise.all(Object.keys(pages).map(name => textOf(join(skill, name))));
-        const isCurrent = Object.values(pages).every((text, at) => texts[at] === text);
+        const texts = await Promise.all(pages.map(([name]) => textOf(join(skill, name))));
+        const isCurrent = pages.every(([, text], at) => texts[at] === text);
         const state = isCurrent ? 'current' : texts.every(text => text === undefined) ? 'none' : 'other';
         const tools = hasEntry(await textOf(config), host);
         rows.push({ host, scope, skill: state, tools, skill_folder: skill, config_file: config });
@@ -134,10 +134,9 @@ export const agentStatus = command({
   idField: 'host',
 });
 
-async function pagesOf(): Promise<Readonly<Record<string, string>>> {
-  const { REGISTRY } = await import('./registry.ts');
-  return skillPages(REGISTRY);
-}
+const SKILL = ['references/buy.md', 'references/unknown.md', 'references/month.md', 'SKILL.md'];
+/** The files of the skill by their names, from its folder on. */
+const skillPages = () => SKILL.map(name => [name, shippedText(`skills/cardwright/${name}`)] as const);
 
 function homeOf({ env }: Context): string {
   const home = env['HOME'] ?? env['USERPROFILE'];
@@ -166,11 +165,10 @@ async function editsFor(
   scope: Scope,
   entry: ServerEntry | undefined,
 ): Promise<readonly FileEdit[]> {
-  const pages = Object.entries(await pagesOf());
   return hosts.flatMap(name => {
     const { skill, config } = placesOf(ctx, name, scope);
     return [
-      ...pages.map(([file, text]) => ({
+      ...skillPages().map(([file, text]) => ({
         path: join(skill, file),
         edit: () => (entry === undefined ? undefined : Buffer.from(text)),
       })),

@@ -8,9 +8,8 @@ import { runWords } from './line.ts';
 const completions = join(import.meta.dirname, '..', '..', 'completions');
 
 describe.each(COMPLETION_SHELLS)('the %s script', shell => {
-  it('is the committed file, and what the command prints', async () => {
+  it('is what the command prints', async () => {
     const text = await readFile(join(completions, COMPLETION_FILES[shell]), 'utf8');
-    expect(text, 'npm run generate writes it').toBe(completionStub(shell));
     expect(await runWords(['completion', shell])).toEqual({ code: 0, out: text, err: '' });
   });
 

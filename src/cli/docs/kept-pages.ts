@@ -1,7 +1,8 @@
 /**
- * Help pages as the build wrote them down, all in one file, so that help needs neither the commands nor the contract. A
+ * Texts that the build keeps. Help pages are all in one file, so that help needs neither the commands nor the contract. A
  * program without that file makes the page, and so does every line that is more than words and one wish for help.
  */
+import { readFileSync } from 'node:fs';
 
 declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
 
@@ -39,4 +40,10 @@ function pageAt(pages: Buffer, kind: PageKind, path: string): string | undefined
   if (at < 0) return undefined;
   const end = pages.indexOf('\f', at + 1);
   return pages.toString('utf8', at + Buffer.byteLength(head), end < 0 ? pages.length : end);
+}
+
+/** Text of a file of this repository that the program hands out as it is: of `completions/` or `skills/`. */
+export function shippedText(path: string): string {
+  if (typeof BUNDLED_FILE === 'undefined') return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  return (JSON.parse(Buffer.from(BUNDLED_FILE('texts.json')).toString()) as Record<string, string>)[path] ?? '';
 }

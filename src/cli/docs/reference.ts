@@ -1,5 +1,6 @@
-/** Pages written from the declarations: the reference, the manual, and `llms.txt`. The text of a command is that of its help, as it stands. */
+/** Pages written from the declarations: the reference, the manual, `llms.txt`, parts of the skill. The text of a command is that of its help, as it stands. */
 import { GLOBALS } from '../../app/globals.ts';
+import type { Effect } from '../../contract/operation.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';
 import { commandsOf, type Registry } from '../parsing/declaration.ts';
@@ -70,6 +71,29 @@ ${await groupLines(registry, 'docs/reference/')}
 - [Guides](docs/guide/README.md): one page a task
 - [SECURITY](SECURITY.md): what is promised about keys and card numbers, and what cannot be
 `;
+}
+
+/** What a program that drives this one must know of a command before it runs it. */
+const BY_EFFECT: Partial<Readonly<Record<Effect, string>>> = {
+  'moves-money': 'Moves money',
+  'reveals-secret': 'Hands out card data',
+  irreversible: 'Cannot be undone',
+  reversible: 'Changes state, and can be undone',
+};
+
+/** The first page of the skill with its lists made anew: commands by their effect, and exit codes. */
+export async function skillText(registry: Registry, page: string): Promise<string> {
+  const commands = (await Promise.all(registry.map(commandsOf))).flat();
+  // What the sandbox does to itself counts for nothing.
+  const counted = commands.filter(({ path }) => !path.startsWith('sandbox '));
+  const effects = Object.entries(BY_EFFECT).map(([of, says]) => {
+    const paths = counted.filter(({ effect }) => effect === of).map(({ path }) => `\`${path}\``);
+    return `- **${says}**: ${paths.join(', ')}\n`;
+  });
+  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |\n`);
+  return page
+    .replace(/(?:^- \*\*[^*]+\*\*: `.*\n)+(?=\n## How it ends)/m, () => effects.join(''))
+    .replace(/(?<=^\| 0 \| done .*\n)(?:^\|.*\n)*/m, () => exits.join(''));
 }
 
 /** A row for each method, in the order of the contract's rows. */
