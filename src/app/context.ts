@@ -182,7 +182,7 @@ export function openContext(opening: Opening) {
     takeSignals: (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal),
     /** The name of this process, for what a run makes at the service, and whether that of another one is provably of one that is gone. */
     async processes() {
-      const { isNamedGone, processName } = await import('../files/lock.ts');
+      const { isNamedGone, processName } = await import('../files/processes.ts');
       const own = processName(host.pid);
       return { own, isGone: (name: string) => isNamedGone(name, own, pid => host.isRunning(pid)) };
     },

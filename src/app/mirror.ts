@@ -29,8 +29,6 @@ export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Prom
     platform: host.platform,
     clock: host.clock,
     random: host.noise,
-    pid: host.pid,
-    isRunning: other => host.isRunning(other),
     signal: host.signal,
     hasChangedSince: async since => (await run.audit()).hasChangedSince(origin, since),
     forbidden: async () => (await opened.settings()).mirror === 'off',

@@ -4,7 +4,7 @@
  */
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';
-import { type Cents, cents, centsOf } from '../core/money.ts';
+import { type Cents, centsOf } from '../core/money.ts';
 import { EVENTS } from './events.ts';
 import type { Operation, Transfer } from './operation.ts';
 import { REFUSALS, type RefusalName } from './refusals.ts';
@@ -35,31 +35,6 @@ export interface Evidence {
   readonly ownKey?: boolean | undefined;
   /** A metadata entry that no other card has. */
   readonly mark?: { readonly key: string; readonly value: string } | undefined;
-}
-
-export interface Moved {
-  readonly transfer: Transfer;
-  /** Cents. */
-  readonly amount: Cents;
-}
-
-/**
- * Whether balances show that an amount has moved. The card alone suffices: it changed by exactly the amount. A purchase
- * may change the card meanwhile; then the wallet suffices, where nothing else of this run moves it. An unchanged card
- * never shows a transfer. Anything else, twice the amount too, is `unclear`.
- */
-export function transferShown(
-  { transfer, amount }: Moved,
-  { before, alone }: Pick<Evidence, 'before' | 'alone'>,
-  after: Balances,
-): 'shown' | 'unchanged' | 'unclear' {
-  if (before === undefined) return 'unclear';
-  const wanted = transfer === 'to-card' ? amount : -amount;
-  const card = after.card - before.card;
-  if (card === wanted) return 'shown';
-  if (card === 0) return 'unchanged';
-  if (!alone || before.wallet === undefined || after.wallet === undefined) return 'unclear';
-  return after.wallet - before.wallet === -wanted ? 'shown' : 'unclear';
 }
 
 /** Clocks of this machine and of the service may be so far apart. */
@@ -235,15 +210,6 @@ function sameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every(each => other.includes(each));
 }
 
-/** Balances as an answer or a reading holds them; undefined when one is no amount. */
-function balancesIn(card: unknown, wallet: unknown): Balances | undefined {
-  const [cardCents, walletCents] = [card, wallet].map(value =>
-    typeof value === 'number' ? centsOf(value) : undefined,
-  );
-  if (cardCents === undefined || walletCents === undefined) return undefined;
-  return { card: cents(cardCents), wallet: cents(walletCents) };
-}
-
 function membersOf(value: unknown): Values {
   return typeof value === 'object' && value !== null ? (value as Values) : {};
 }
@@ -271,7 +237,7 @@ export function unshown(
     return isShown ? undefined : 'the answer does not show what was sent';
   }
   if (evidence === undefined) return undefined;
-  if (row.transfer !== undefined) return transferUnshown({ row, input }, result, evidence);
+  if (row.transfer !== undefined) return transferUnshown(row.transfer, input['amount'] as Cents, result, evidence);
   if (row.makes === undefined) return undefined;
   const { by, differences } = proofOf({ row, input }, result, evidence);
   const [difference] = differences;
@@ -279,16 +245,24 @@ export function unshown(
   return by === 'mark' ? `the card was made by this operation, but ${difference}` : difference;
 }
 
-function transferUnshown({ row, input }: AskedChange, result: Values, evidence: Evidence): string | undefined {
-  const { transfer } = row;
-  const after = balancesIn(result['card_balance'], result['wallet_balance']);
-  if (transfer === undefined) return undefined;
-  const shown = after && transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after);
-  if (shown === 'shown') return undefined;
-  if (evidence.before === undefined) return 'the balances before are not known, so the balances after prove nothing';
-  return shown === 'unchanged'
-    ? 'the balance of the card has not changed'
-    : 'the balances did not change by the amount';
+/**
+ * Why the balances of an answer do not show that the amount has moved. The card alone suffices: it changed by exactly the
+ * amount. A purchase may change the card meanwhile; then the wallet suffices, where nothing else of this run moves it. An
+ * unchanged card never shows a transfer.
+ */
+function transferUnshown(transfer: Transfer, amount: Cents, result: Values, evidence: Evidence): string | undefined {
+  const { before, alone } = evidence;
+  if (before === undefined) return 'the balances before are not known, so the balances after prove nothing';
+  const [card, wallet] = [result['card_balance'], result['wallet_balance']].map(value =>
+    typeof value === 'number' ? centsOf(value) : undefined,
+  );
+  const wanted = transfer === 'to-card' ? amount : -amount;
+  if (card !== undefined && wallet !== undefined) {
+    if (card - before.card === wanted) return undefined;
+    if (card === before.card) return 'the balance of the card has not changed';
+    if (alone && before.wallet !== undefined && wallet - before.wallet === -wanted) return undefined;
+  }
+  return 'the balances did not change by the amount';
 }
 
 /** What tells the resource that a create answered from any other. */

@@ -18,7 +18,7 @@ import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent } from '../c
 import type { ValueOf } from '../contract/field.ts';
 import { staysWhole } from '../contract/named-shapes.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
-import { signatureIn } from '../contract/signature/signature.ts';
+import { signatureIn, verifyPayload } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { bytesWithin } from '../core/input-limits.ts';
@@ -27,7 +27,6 @@ import type { Secret } from '../core/secret.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { Clock } from '../platform/host.ts';
 import { createDedupeSet } from './poll.ts';
-import { verifyPayload } from './verify.ts';
 
 /** An event as it was received. */
 export const EVENT_ROW = {

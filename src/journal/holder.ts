@@ -1,6 +1,6 @@
 /** Who works on an operation: a process that is alive on this machine, or one of another machine whose lease runs. */
 
-import { identify, isProvablyGone, isProvablyRunning, type ProcessIdentity } from '../files/lock.ts';
+import { identify, isProvablyGone, isProvablyRunning, type ProcessIdentity } from '../files/processes.ts';
 
 /** How long an op stays with a holder who writes nothing, ms by the clock of the store. */
 export const LEASE_MS = 60_000;

@@ -9,11 +9,11 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { isJournaled } from '../contract/raw.ts';
+import { verifyPayload } from '../contract/signature/signature.ts';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
-import { verifyPayload } from '../events/verify.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { openNamedCalls } from './journal.ts';
 import {

@@ -5,7 +5,7 @@ import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
-import { withLock } from '../files/lock.ts';
+import { withLock } from '../engine/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
 import type { Environment, Host, Randomness } from '../platform/host.ts';
 import {
@@ -41,10 +41,9 @@ export interface SyncOptions {
 
 export interface MirrorParts
   extends Opening,
-    Pick<Host, 'clock' | 'random' | 'pid' | 'signal'>,
+    Pick<Host, 'clock' | 'random' | 'signal'>,
     Pick<SyncParts, 'serviceNow' | 'ownOperations' | 'warn' | 'onRows'>,
     Pick<PacedReaderParts, 'onPause'> {
-  readonly isRunning: (pid: number) => boolean;
   /** The profile says `mirror off`. */
   readonly forbidden: () => Promise<boolean>;
   /** Whether this machine has changed something at the service since, ms by its clock, of what no journal keeps. */
@@ -70,12 +69,11 @@ export type Mirror = ReturnType<typeof createMirror>;
 export type Copy = Awaited<ReturnType<Mirror['read']>>;
 
 export function createMirror(parts: MirrorParts) {
-  const { path, platform, clock, random, signal, isRunning } = parts;
+  const { path, platform, clock, random, signal } = parts;
 
   async function locked<T>(work: () => Promise<T>): Promise<T> {
     privateFolder(dirname(path), platform);
-    const by = { pid: parts.pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal };
-    return withLock(`${path}.lock`, by, work);
+    return withLock(`${path}.lock`, { platform, clock, random, timeoutMs: LOCK_PATIENCE_MS, signal }, work);
   }
 
   async function refuseForbidden(): Promise<void> {

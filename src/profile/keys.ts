@@ -6,7 +6,6 @@ import { bytesWithin, KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { openReadable } from '../files/input-file.ts';
-import type { IsRunning } from '../files/lock.ts';
 import { type FileDependencies, inOurWords, preparePrivateFolder } from '../files/private-files.ts';
 import type { Host } from '../platform/host.ts';
 import { outputOf } from '../platform/programs.ts';
@@ -22,9 +21,8 @@ export type NewKey =
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
 
-/** What of the host the profiles need. `isRunning` lets left locks be taken over on systems without /proc. */
-export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env' | 'signal'> & {
-  readonly isRunning?: IsRunning;
+/** What of the host the profiles need. */
+export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'platform' | 'env' | 'signal'> & {
   readonly keychain: () => Promise<Keychain>;
 };
 

@@ -5,7 +5,6 @@ import type Conf from 'conf';
 import { type CliError, notSent } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
   type FileDependencies,
@@ -132,10 +131,10 @@ export class ProfileStore {
   }
 
   async #update(change: (file: ProfileFile) => ProfileFile): Promise<ProfileFile> {
-    const { pid, clock, random, isRunning, folders } = this.#host;
+    const { folders } = this.#host;
     await preparePrivateFolder(folders.config, this.#around);
-    const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
-    return withLock(`${this.path}.lock`, lock, () =>
+    const { withLock } = await import('../engine/lock.ts');
+    return withLock(`${this.path}.lock`, { ...this.#host, timeoutMs: LOCK_PATIENCE_MS }, () =>
       inOurWords(this.path, async () => {
         // Judged and repaired before conf follows the name: a symlink or a file of another user is refused here.
         await readPrivate(this.path, this.#around);

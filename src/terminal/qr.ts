@@ -1,7 +1,7 @@
 /** A text as a QR code to be photographed from a screen. Home of uqr. */
-import { encode } from 'uqr';
+import { renderUnicode, renderUnicodeCompact } from 'uqr';
 
-/** Modules of white around a code; a reader looks for them. */
+/** White around a code, in modules; a reader looks for it. */
 const QUIET_ZONE = 4;
 
 /**
@@ -12,19 +12,10 @@ export function qrLines(
   text: string,
   { columns, unicode }: { readonly columns: number; readonly unicode: boolean },
 ): readonly string[] | undefined {
-  const { data } = encode(text, { border: QUIET_ZONE, ecc: 'M' });
-  const wide = unicode ? 1 : 2;
-  if (data.length * wide > columns) return undefined;
-  if (!unicode) return data.map(row => row.map(dark => (dark ? '  ' : '##')).join(''));
-  const lines: string[] = [];
-  for (let at = 0; at < data.length; at += 2) {
-    const [upper = [], lower = []] = [data[at], data[at + 1]];
-    lines.push(upper.map((dark, column) => halves(!dark, lower[column] === false)).join(''));
-  }
-  return lines;
-}
-
-function halves(upper: boolean, lower: boolean): string {
-  if (upper) return lower ? '█' : '▀';
-  return lower ? '▄' : ' ';
+  const code = { border: QUIET_ZONE, ecc: 'M' } as const;
+  const drawn = unicode
+    ? renderUnicodeCompact(text, code)
+    : renderUnicode(text, { ...code, whiteChar: '##', blackChar: '  ' });
+  const lines = drawn.split('\n');
+  return (lines[0]?.length ?? 0) > columns ? undefined : lines;
 }

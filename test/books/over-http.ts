@@ -224,8 +224,6 @@ function mirrorOf(path: string, { service, shop, serviceNow, random }: Around, m
     platform: process.platform,
     clock: realClock,
     random: { bytes: count => new Uint8Array(count).map(() => random(256)), fraction: () => 0.5 },
-    pid: process.pid,
-    isRunning: () => true,
     signal: new AbortController().signal,
     forbidden: async () => false,
     hasChangedSince: async () => false,

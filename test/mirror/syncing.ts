@@ -24,8 +24,6 @@ export async function syncing(service: MovingService, more: Partial<MirrorParts>
     platform: process.platform,
     clock: { now: () => service.now, monotonic: () => service.now, sleep: async () => undefined },
     random: { bytes: count => new Uint8Array(count).fill(7), fraction: () => 0.5 },
-    pid: process.pid,
-    isRunning: () => true,
     signal: new AbortController().signal,
     forbidden: async () => false,
     hasChangedSince: async () => false,

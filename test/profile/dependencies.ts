@@ -36,13 +36,12 @@ export async function freshFolder() {
 export function hostIn(folder: string): ProfileHost {
   const config = join(folder, 'config');
   const folders = { config, state: folder, data: folder, cache: folder, runtime: folder };
-  const { pid, platform } = process;
+  const { platform } = process;
   const keychain = () => Promise.reject(new Error('there is no keychain'));
   return {
     folders,
     clock: jumpingClock(),
     random: chance,
-    pid,
     platform,
     env: {},
     signal: AbortSignal.any([]),

@@ -117,7 +117,7 @@ describe('removing', () => {
     await writeFile(`${store.path}.tmp-0011223344556677`, whole, { mode: 0o600 });
     await (await openIn(fresh.path)).remove('work');
     expect(await allText(fresh.path)).not.toContain('CANARY');
-    expect(await readdir(join(fresh.path, 'config'))).toEqual(['config.json']);
+    expect(await readdir(join(fresh.path, 'config'))).toEqual(['config.json', 'config.json.lock']);
     const after = await openIn(fresh.path);
     expect([after.file.current, [...after.file.profiles.keys()]]).toEqual([undefined, ['other']]);
   });

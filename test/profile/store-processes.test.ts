@@ -21,7 +21,7 @@ test('processes that write at once keep what each has written', { timeout: 180_0
   const store = await openProfileStore(hostIn(fresh.path), () => {});
   expect(store.file.profiles.size).toBe(PROCESSES * WRITES);
   expect((await store.key('w1-7')).expose()).toBe('sk_test_1_00000007');
-  expect(await readdir(config)).toEqual(['config.json']);
+  expect(await readdir(config)).toEqual(['config.json', 'config.json.lock']);
 });
 
 test.skipIf(requires('strace'))(

@@ -48,6 +48,8 @@ export async function writerIn(folder: string): Promise<Writer> {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
+    // From where the engine looks for its package.
+    define: { 'import.meta.url': JSON.stringify(import.meta.url) },
     outfile: join(folder, 'profile.cjs'),
     logLevel: 'error',
   });

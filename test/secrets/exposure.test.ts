@@ -49,7 +49,7 @@ const MAY_HASH = [
   'core/key-print.ts',
   'events/listener.ts',
   // What a machine and its boot are called, in the name of a process that others see.
-  'files/lock.ts',
+  'files/processes.ts',
   'fleet/plan-file.ts',
   'fleet/step.ts',
   'journal/chain.ts',

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { processName } from '../../src/files/lock.ts';
+import { processName } from '../../src/files/processes.ts';
 import { type World, world } from '../support/world.ts';
 
 const cards = async (here: World) =>

@@ -35,7 +35,7 @@ const filesIn = async (place: World) =>
 const folderOf = ({ folder }: World) => join(folder, 'data', 'sandbox');
 
 describe('sandbox start', () => {
-  it('serves the store of the data folder, in files of this user alone, and leaves only store and key behind', async () => {
+  it('serves the store of the data folder, in files of this user alone, and leaves only store, key and an empty lock behind', async () => {
     const place = await here();
     const server = await start(place, '--data empty --seed 7 --ready-file ready');
     expect(server.row).toMatchObject({ pid: process.pid, store: join(folderOf(place), 'store.db') });
@@ -53,7 +53,7 @@ describe('sandbox start', () => {
 
     const { code, err } = await server.stop();
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(await filesIn(place)).toEqual(['api-key', 'store.db']);
+    expect(await filesIn(place)).toEqual(['api-key', 'server.lock', 'store.db']);
     expect(await readdir(place.folder)).not.toContain('ready');
   });
 

@@ -5,11 +5,11 @@ import { command } from '../../cli/parsing/command.ts';
 import { local, maybe, needs, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
+import { DEVIATIONS, type Explanation, sign, verifyPayload } from '../../contract/signature/signature.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
-import { DEVIATIONS, type Unverified, verifyPayload } from '../../events/verify.ts';
 import { copiedLine, lineBlock } from '../../terminal/view.ts';
 
 const file = local('file', 'File that holds a signing secret.');
@@ -101,7 +101,7 @@ export const verifySignature = command({
   async run(ctx, { payload, signature, secretFile, explain }) {
     const secrets = await readSecrets(ctx, secretFile);
     const checked = verifyPayload(await ctx.files.readBytes(payload), signature, secrets);
-    if (!checked.verified) throw broken(checked, secretFile, explain === true);
+    if (!checked.verified) throw broken(checked.explanations, secretFile, explain === true);
     const { secret, deviations } = checked;
     return {
       verified: true,
@@ -129,7 +129,7 @@ export const verifySignature = command({
   }),
 });
 
-function broken({ explanations }: Unverified, tried: readonly string[], explains: boolean): CliError {
+function broken(explanations: readonly Explanation[], tried: readonly string[], explains: boolean): CliError {
   const secrets = tried.length === 1 ? 'the secret' : `any of the ${tried.length} secrets`;
   const other = {
     mistake: 'other_secret_or_payload',
@@ -159,7 +159,6 @@ export const signPayload = command({
     'From standard input': 'webhooks sign --payload - --secret-file secret.txt < event.json',
   },
   async run(ctx, { payload, secretFile }) {
-    const { sign } = await import('../../contract/signature/signature.ts');
     const [secret] = await readSecrets(ctx, [secretFile]);
     const bytes = await ctx.files.readBytes(payload);
     return { signature: secret === undefined ? '' : sign(bytes, secret) };

@@ -7,8 +7,15 @@ import { jsonOrUndefined } from '../../core/objects.ts';
 import { Secret } from '../../core/secret.ts';
 import { HEADERS } from '../envelopes.ts';
 
-/** How a signature may differ from what is documented and still be read (A-72, A-75). */
-export type Deviation = 'list' | 'prefix' | 'upper_case' | 'base64' | 'decoded_secret';
+/** How a signature may differ from what is documented and still be read (A-72, A-75): what that means to a strict receiver. */
+export const DEVIATIONS = {
+  list: 'It stands in a list: a strict receiver would compare the whole text.',
+  prefix: 'It stands behind a prefix such as sha256=, which is no part of the digest.',
+  upper_case: 'Its hex digits are upper case; documented is lower case.',
+  base64: 'It is base64; documented is hex.',
+  decoded_secret: 'The secret was decoded after whsec_; documented is the secret as the text it is.',
+} as const;
+type Deviation = keyof typeof DEVIATIONS;
 
 interface SignatureMatch {
   /** Place of the secret among those handed in. */
@@ -29,6 +36,17 @@ const SHORTEST_KEY = 16;
 /** A header of more text or more entries is no signature; the limits keep the work small. */
 const LONGEST_HEADER = 4_096;
 const MOST_SIGNATURES = 16;
+
+/**
+ * Checks the signature of exactly these bytes against every secret. `secret` is the place of the one that matched, `deviations` are
+ * none for a signature exactly as documented. `explanations` are the usual mistakes that explain it, each but a missing or unreadable
+ * signature certain; none for another secret. Never throws.
+ */
+export function verifyPayload(bytes: Uint8Array, signature: string, secrets: readonly Secret[]) {
+  const match = matchSignature(bytes, signature, secrets);
+  if (match !== undefined) return { verified: true, ...match } as const;
+  return { verified: false, explanations: explainMismatch(bytes, signature, secrets) } as const;
+}
 
 /** The signature of `bytes` as documented: 64 lowercase hex digits. */
 export function sign(bytes: Uint8Array, secret: Secret): string {
@@ -57,10 +75,7 @@ export function matchSignature(
       }
     }
   }
-  return matches.reduce<SignatureMatch | undefined>(
-    (best, match) => (best && best.deviations.length <= match.deviations.length ? best : match),
-    undefined,
-  );
+  return matches.sort((one, other) => one.deviations.length - other.deviations.length)[0];
 }
 
 /** Digests of a header value: one, or a list with commas or spaces, each perhaps behind `sha256=` or `v1=`. */

@@ -5,7 +5,7 @@ import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { notSent } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { type IsRunning, isNamedGone, processName } from '../../files/lock.ts';
+import { type IsRunning, isNamedGone, processName } from '../../files/processes.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/challenges.ts';
 import { Archives } from '../archive/archives.ts';

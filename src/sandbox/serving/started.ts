@@ -15,7 +15,7 @@ import { CliError, notSent } from '../../core/errors.ts';
 import { isSameKey } from '../../core/key-print.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { Secret } from '../../core/secret.ts';
-import { holderOf, withLock } from '../../files/lock.ts';
+import { isLocked, withLock } from '../../engine/lock.ts';
 import {
   type FileDependencies,
   privateFolder,
@@ -79,9 +79,7 @@ export async function readSecret(path: string, around: FileDependencies): Promis
 // Finding the server, and believing nobody who has not proved to be it.
 
 /** What a server of this machine is found, stopped and moved aside by. */
-interface Surroundings extends Pick<Host, 'folders' | 'clock' | 'pid'> {
-  readonly isRunning: (pid: number) => boolean;
-}
+type Surroundings = Pick<Host, 'folders' | 'clock' | 'platform'>;
 
 /** For one answer; on this machine it takes two ms. */
 const PATIENCE = { ms: 2_000, bytes: 4_096 } as const;
@@ -113,7 +111,7 @@ const LOOK_EVERY = 20;
  */
 export async function stopServer(
   { origin, adminToken, pid, keyFile }: NonNullable<Awaited<ReturnType<typeof findServer>>>,
-  { folders, clock, pid: us, isRunning, signal }: Surroundings & Pick<Host, 'signal'>,
+  { folders, clock, platform, signal }: Surroundings & Pick<Host, 'signal'>,
 ): Promise<void> {
   const answer = await answerOf(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
   if (answer === undefined) {
@@ -121,7 +119,7 @@ export async function stopServer(
   }
   const { lock } = serverPaths(folders.data);
   const deadline = clock.monotonic() + LONGEST_END;
-  while ((await holderOf(lock, { pid: us }, isRunning)) === pid) {
+  while (isLocked(lock, platform)) {
     if (clock.monotonic() > deadline) {
       throw new CliError('wait_expired', {
         message: `the sandbox of process ${pid} was told to end and is still there after ${LONGEST_END / 1000} s`,
@@ -151,14 +149,10 @@ const PARTS = ['-wal', '-shm', ''] as const;
  * are now; empty when there was no store. The next command makes a new one.
  * Throws `guarded` while a started sandbox serves it.
  */
-export async function resetHard({ folders, clock, ...us }: Surroundings): Promise<string[]> {
-  const holder = await holderOf(serverPaths(folders.data).lock, us, us.isRunning);
-  if (holder !== 'nobody') {
-    throw notSent(
-      'guarded',
-      `the store is not moved aside: process ${holder} serves it (sandbox start)`,
-      'cardwright sandbox stop',
-    );
+export async function resetHard({ folders, clock, platform }: Surroundings): Promise<string[]> {
+  if (isLocked(serverPaths(folders.data).lock, platform)) {
+    const why = 'the store is not moved aside: a started sandbox serves it (sandbox start)';
+    throw notSent('guarded', why, 'cardwright sandbox stop');
   }
   const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '');
   const aside = join(storeFolder(folders.data), `store-${time}`);
@@ -175,8 +169,9 @@ export async function resetHard({ folders, clock, ...us }: Surroundings): Promis
 
 // Starting it.
 
-export interface StartDependencies extends Surroundings, Pick<Host, 'random' | 'platform'> {
-  /** Names of files beside and of locks. */
+export interface StartDependencies extends Surroundings, Pick<Host, 'random' | 'pid'> {
+  readonly isRunning: (pid: number) => boolean;
+  /** Names of files beside, and pauses. */
   readonly noise: Host['random'];
   readonly version: string;
   /** Files of the inspector's page. */
@@ -204,7 +199,7 @@ interface Opened<Shown> {
 /** Holds the lock from before something is opened until it is closed. Throws what `open` does, and `guarded` for a lock that is held. */
 export function serveUnderLock<Shown extends object>(
   path: string,
-  { pid, clock, noise: random, isRunning }: StartDependencies,
+  { clock, noise: random, platform }: StartDependencies,
   open: (end: (error?: Error) => void) => Promise<Opened<Shown>>,
 ): Promise<Shown & Serving> {
   let end: (error?: Error) => void = () => undefined;
@@ -214,7 +209,7 @@ export function serveUnderLock<Shown extends object>(
   // Whoever waits for the end is told; before that nobody may be waiting yet.
   until.catch(() => undefined);
   return new Promise((resolve, reject) => {
-    const ended = withLock(path, { pid, clock, random, isRunning, timeoutMs: 0 }, async () => {
+    const ended = withLock(path, { clock, random, platform, timeoutMs: 0 }, async () => {
       const { shown, close } = await open(end);
       resolve({ ...shown, stop: () => end(), ended });
       await until;
@@ -280,13 +275,12 @@ export async function startServer(around: StartDependencies, options: ServerOpti
     return { shown: { facts, keyFile: paths.key }, close };
   };
   privateFolder(storeFolder(folders.data), platform);
-  const holder = await holderOf(paths.lock, around, around.isRunning);
-  if (holder === 'nobody') return serveUnderLock(paths.lock, around, open);
-  // Where it says that it listens; it may not have said so yet.
-  const url = (await readFacts(paths.facts, files))?.url;
-  const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
+  if (!isLocked(paths.lock, platform)) return serveUnderLock(paths.lock, around, open);
+  // It may not have said yet who it is and where it listens.
+  const serving = await readFacts(paths.facts, files);
+  const who = serving === undefined ? 'another process' : `process ${serving.pid}`;
   throw notSent('guarded', `a sandbox is started on this store already, by ${who}`, {
-    notes: [url === undefined ? `It holds ${paths.lock}.` : `It serves ${url}.`],
+    notes: [serving === undefined ? `It holds ${paths.lock}.` : `It serves ${serving.url}.`],
     hint: 'cardwright sandbox status -o env',
   });
 }
