@@ -3,7 +3,8 @@ import { type Approver, readApproverLine } from '../approvals/request.ts';
 import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
-import { findAccount, journalId } from '../journal/account.ts';
+import { keyPrint } from '../core/key-print.ts';
+import { findAccount } from '../journal/account.ts';
 import { appendLine, type ChainFlaw, checkChain } from '../journal/chain.ts';
 import { doubtOpen } from '../journal/changes.ts';
 import { type Database, sql, type Transaction } from '../journal/database.ts';
@@ -77,7 +78,7 @@ export function journalAdmin(
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
     if (isShared(place)) return (await place.listed())?.account;
     const acting = await opened.acting();
-    const print = acting.mode === 'sandbox' ? 'sandbox' : await place.keyPrint(await database.read(journalId));
+    const print = acting.mode === 'sandbox' ? 'sandbox' : keyPrint(await opened.key(), database.id);
     return database.read(tx => findAccount(tx, acting, print));
   }
 
@@ -136,18 +137,18 @@ export function journalAdmin(
         const approvers = await tx.all<{ person: string; keyid: string }>(
           sql`select person, keyid from approver where account in (${account ?? ''}, '') and removed is null order by person`,
         );
-        return { journal: await journalId(tx), seq: row?.seq, approvers, ...(await journalLimits(tx, account ?? '')) };
+        return { seq: row?.seq, approvers, ...(await journalLimits(tx, account ?? '')) };
       });
       const ops = database === undefined ? [] : await summaries(database, selfFor(host, place), account);
       const seen = isShared(place) ? await place.seen.read() : [];
       return {
         place: database?.shown ?? host.folders.state,
         shared: isShared(place),
-        journal: found?.journal ?? null,
+        journal: database?.id ?? null,
         account: account ?? null,
         ...(isShared(place) && { key_listed: account !== undefined }),
         audit_line: found?.seq ?? null,
-        seen_line: seen.find(each => each.journal === found?.journal && each.account === account)?.seq ?? null,
+        seen_line: seen.find(each => each.journal === database?.id && each.account === account)?.seq ?? null,
         unfinished: ops.filter(({ state }) => !['finished', 'not_sent', 'rejected'].includes(state)).length,
         locked_by: database !== undefined && isShared(place) ? await lockedBy(database) : [],
         limits: Object.entries(found?.limits ?? {}).map(

@@ -2,7 +2,6 @@
 import { readApprovers } from '../approvals/request.ts';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
-import { keyPrint } from '../core/key-print.ts';
 import type { Database, Transaction } from '../journal/database.ts';
 import { type Self, selfOf } from '../journal/holder.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
@@ -27,8 +26,6 @@ export interface JournalPlace {
   readonly user?: string | undefined;
   /** Of a shared journal: the account of this run. */
   readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
-  /** Print of the API key; `salt` is the random value of the journal. */
-  keyPrint(salt: string): Promise<string>;
 }
 
 /** The journal that is named by `--journal`, the environment or the profile; the file of this machine else, and for a sandbox. */
@@ -53,7 +50,6 @@ export async function placeFor(run: Run): Promise<JournalPlace> {
       return opening;
     },
     existing,
-    keyPrint: async salt => keyPrint(await opened.key(), salt),
   };
 }
 
@@ -138,7 +134,7 @@ export function journalFor(run: Run, place: JournalPlace, afterAnswer: (work: Af
     database: place.open,
     existing: place.existing,
     account: place.account,
-    keyPrint: place.keyPrint,
+    key: opened.key,
     rules: claimRules(rulesSettings(run, place)),
     self: selfFor(host, place),
     afterAnswer,

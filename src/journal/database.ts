@@ -65,6 +65,8 @@ export interface Transaction {
 export type Reading = Pick<Transaction, 'all' | 'now'>;
 
 export interface Database {
+  /** Random value that it was made with: salt of the prints of keys on one machine. */
+  readonly id: string;
   /** Several machines may use it: leases decide who works on an op, and keys are listed. */
   readonly isShared: boolean;
   /** For a person: path of the file, or address of the database without a password. */
@@ -94,6 +96,7 @@ export interface Job {
 
 /** An engine that takes one transaction at a time; grouped works of one turn share one. */
 export abstract class QueuedDatabase implements Database {
+  id = '';
   abstract readonly isShared: boolean;
   abstract readonly lock: Database['lock'];
   abstract readonly shown: string;
@@ -163,6 +166,7 @@ export function keepsNothing(clock: Pick<Clock, 'now'>): Database {
     now: async () => clock.now(),
   };
   return {
+    id: '',
     isShared: false,
     shown: '',
     lock: sql``,

@@ -5,21 +5,13 @@ import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
+import { keyPrint } from '../core/key-print.ts';
 import type { Cents } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
-import {
-  type Acting,
-  type Capability,
-  findAccount,
-  journalId,
-  keepProbed,
-  OF_SANDBOX,
-  probedOf,
-  useAccount,
-} from './account.ts';
+import { type Acting, type Capability, findAccount, keepProbed, OF_SANDBOX, probedOf, useAccount } from './account.ts';
 import { acknowledge, type HeldOp, SPENDS, takeOp, unknownOp } from './changes.ts';
 import {
   appliesOf,
@@ -55,8 +47,8 @@ export interface JournalDependencies {
   /** Opens it to read; undefined where there is none. */
   readonly existing: () => Promise<Database | undefined>;
   readonly self: Self;
-  /** Print of the API key under the random value of the journal, or of a shared account; never the key. */
-  readonly keyPrint: (salt: string) => Promise<string>;
+  /** The journal keeps prints of it alone. */
+  readonly key: () => Promise<Secret>;
   /** Of a shared journal: its account, by name. Left out, the accounts of one machine. */
   readonly account?: ((tx: Pick<Transaction, 'all'>) => Promise<string>) | undefined;
   /** Limits and approvals. */
@@ -97,8 +89,7 @@ export function createJournal(dependencies: JournalDependencies) {
 
   const printOf = async (database: Database): Promise<string> => {
     const { mode } = await dependencies.acting();
-    if (mode === 'sandbox') return 'sandbox';
-    return dependencies.keyPrint(await database.read(journalId));
+    return mode === 'sandbox' ? 'sandbox' : keyPrint(await dependencies.key(), database.id);
   };
 
   const accountIn = async (database: Database): Promise<string | undefined> => {
@@ -155,7 +146,7 @@ export function createJournal(dependencies: JournalDependencies) {
     changes: readonly Change[],
     wallet?: Cents,
   ): Promise<Draft> {
-    const [acting, keyPrint] = [await dependencies.acting(), await printOf(database)];
+    const [acting, print] = [await dependencies.acting(), await printOf(database)];
     const { rows, again = false, key: givenKey, markerPrefix, phased } = plan;
     let [total, movesMoney] = [0, false];
     for (const { operation, amount = 0 } of rows) {
@@ -164,7 +155,7 @@ export function createJournal(dependencies: JournalDependencies) {
     }
     const kept = { markerPrefix, phased, wallet };
     const age = () => clock.now() - begunAt;
-    return { ...plan, ...acting, id, keyPrint, givenKey, movesMoney, again, total, changes, age, plan: kept };
+    return { ...plan, ...acting, id, keyPrint: print, givenKey, movesMoney, again, total, changes, age, plan: kept };
   }
 
   /** The account, made where there is none. */
@@ -230,13 +221,13 @@ export function createJournal(dependencies: JournalDependencies) {
   /** What keys of an account are known to be worth now. A live key is never probed, so of it nothing is known. */
   async function capabilityOf(
     database: Database | undefined,
-    { mode, origin, keyPrint }: Pick<Op, 'mode' | 'origin' | 'keyPrint'>,
+    { mode, origin, keyPrint: print }: Pick<Op, 'mode' | 'origin' | 'keyPrint'>,
   ): Promise<Work['capability']> {
     if (mode === 'sandbox') {
       const isHonoured = (await dependencies.sandboxHonoursKeys?.()) ?? true;
       return () => (isHonoured ? OF_SANDBOX : { key: 'ignored', at: 0 });
     }
-    const probed = mode === 'test' ? await database?.read(tx => probedOf(tx, origin, keyPrint)) : undefined;
+    const probed = mode === 'test' ? await database?.read(tx => probedOf(tx, origin, print)) : undefined;
     return operation => probed?.[operation] ?? { key: 'unknown' };
   }
 
@@ -296,8 +287,8 @@ export function createJournal(dependencies: JournalDependencies) {
   async function earlierUsesOf({ rows, bulk, key: givenKey }: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
     const database = rows.some(({ intent }) => intent !== undefined) ? await dependencies.existing() : undefined;
     if (database === undefined) return new Map();
-    const keyPrint = await printOf(database);
-    return ofAccount((tx, account) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint }), new Map());
+    const print = await printOf(database);
+    return ofAccount((tx, account) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint: print }), new Map());
   }
 
   /** Throws `guarded` where a limit refuses rows that no journal keeps. */
@@ -341,8 +332,8 @@ export function createJournal(dependencies: JournalDependencies) {
     async capability(operation: WriteName): Promise<Capability> {
       const { mode, origin } = await dependencies.acting();
       const database = await dependencies.existing();
-      const keyPrint = database === undefined ? '' : await printOf(database);
-      return (await capabilityOf(database, { origin, mode, keyPrint }))(operation);
+      const print = database === undefined ? '' : await printOf(database);
+      return (await capabilityOf(database, { origin, mode, keyPrint: print }))(operation);
     },
     /** The run of many that was begun under a name. Throws `guarded` where it has ended: a plan is carried out once. */
     begunAs: (name: string): Promise<string | undefined> =>
@@ -388,7 +379,7 @@ export function createJournal(dependencies: JournalDependencies) {
         /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
         async run(around: AroundWrite) {
           const database = await dependencies.database();
-          const [use, keyPrint] = [await accountUsed(database), await printOf(database)];
+          const [use, print] = [await accountUsed(database), await printOf(database)];
           const probed = await probeKeys({
             service,
             reader: readerOf(service),
@@ -402,7 +393,7 @@ export function createJournal(dependencies: JournalDependencies) {
           const found = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
           await database.transaction(async tx => {
             await use(tx);
-            await keepProbed(tx, origin, keyPrint, found);
+            await keepProbed(tx, origin, print, found);
           });
           return probed;
         },

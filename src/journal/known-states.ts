@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
+import { jsonOrUndefined } from '../core/objects.ts';
 import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { Database } from './database.ts';
 import { copied } from './sqlite.ts';
@@ -67,14 +68,10 @@ export async function noteKnownState(
 /** Undefined where the file cannot be understood. */
 function statesIn(text: string | undefined): readonly KnownState[] | undefined {
   if (text === undefined) return [];
-  try {
-    const { version, states } = JSON.parse(text) as { readonly version: unknown; readonly states: KnownState[] };
-    const isKnown = ({ machine, folder, id }: KnownState) =>
-      [machine, folder, id].every(each => typeof each === 'string');
-    return version === VERSION && states.every(isKnown) ? states : undefined;
-  } catch {
-    return undefined;
-  }
+  const { version, states } = (jsonOrUndefined(text) ?? {}) as { version?: unknown; states?: unknown };
+  const isKnown = (state: Partial<KnownState> | null) =>
+    [state?.machine, state?.folder, state?.id].every(each => typeof each === 'string');
+  return version === VERSION && Array.isArray(states) && states.every(isKnown) ? states : undefined;
 }
 
 function fresh(stateFolder: string, last: KnownState | undefined): CliError {

@@ -155,8 +155,8 @@ export async function openPostgres(settings: PostgresSettings): Promise<Database
   const { shown } = settings.address;
   try {
     const [meta] = await database.read(tx =>
-      tx.all<{ version: number; fsync: string; standby: number }>(
-        `select version, current_setting('fsync') as fsync, pg_is_in_recovery() as standby from meta`,
+      tx.all<{ journal: string; version: number; fsync: string; standby: number }>(
+        `select journal, version, current_setting('fsync') as fsync, pg_is_in_recovery() as standby from meta`,
       ),
     );
     if (meta === undefined) throw noJournal(shown);
@@ -164,6 +164,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Database
     if (meta.standby === 1) throw unreachable(shown, STANDBY);
     if (meta.fsync !== 'on')
       throw unreachable(shown, 'its server runs with fsync = off and could lose what it has committed');
+    database.id = meta.journal;
     return database;
   } catch (thrown) {
     await database.close();

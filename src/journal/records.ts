@@ -142,48 +142,28 @@ export interface Change {
   readonly input: Values;
   readonly request: { readonly method: string; readonly path: string; readonly body: string | undefined };
   readonly facts: Facts;
-  key: string | undefined;
-  readonly marker: string | undefined;
-  readonly intent: string | undefined;
+  key?: string | undefined;
+  readonly marker?: string | undefined;
+  readonly intent?: string | undefined;
   readonly digest: string;
   /** The card it is about; of a create the one that was made. */
-  card: string | undefined;
-  last4: string | undefined;
+  card?: string | undefined;
+  last4?: string | undefined;
   readonly amount: number;
   state: ChangeState;
   attempts: number;
-  sentAt: number | undefined;
-  lastSentAt: number | undefined;
-  before: Before | undefined;
+  sentAt?: number | undefined;
+  lastSentAt?: number | undefined;
+  before?: Before | undefined;
   evidence: Evidence;
-  error: KeptError | undefined;
-  decidedAt: number | undefined;
-  decidedBy: string | undefined;
+  error?: KeptError | undefined;
+  decidedAt?: number | undefined;
+  decidedBy?: string | undefined;
 }
 
-type Planned = 'op' | 'n' | 'operation' | 'input' | 'request' | 'facts' | 'digest' | 'amount';
-
 /** A change that is planned, and nothing more. */
-export function newChange(
-  planned: Pick<Change, Planned> & Partial<Pick<Change, 'key' | 'marker' | 'intent' | 'card'>>,
-): Change {
-  return {
-    key: undefined,
-    marker: undefined,
-    intent: undefined,
-    card: undefined,
-    last4: undefined,
-    state: 'planned',
-    attempts: 0,
-    sentAt: undefined,
-    lastSentAt: undefined,
-    before: undefined,
-    evidence: {},
-    error: undefined,
-    decidedAt: undefined,
-    decidedBy: undefined,
-    ...planned,
-  };
+export function newChange(planned: Omit<Change, 'state' | 'attempts' | 'evidence'>): Change {
+  return { state: 'planned', attempts: 0, evidence: {}, ...planned };
 }
 
 /** Where a change stands, for people: what is planned is open, and what was sent and not answered is unknown. */

@@ -65,6 +65,7 @@ export function watched(database: Database, note: (seen: SeenJournal) => Promise
     return row ?? { seq: 0, hash: '', own: null, accepted: null };
   };
   return {
+    id: database.id,
     isShared: database.isShared,
     shown: database.shown,
     lock: database.lock,

@@ -7,7 +7,7 @@ import { keyPrint } from '../core/key-print.ts';
 import type { Secret } from '../core/secret.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { FileDependencies } from '../files/private-files.ts';
-import { type Acting, accountOfKey, findAccount, journalId, useAccount } from './account.ts';
+import { type Acting, accountOfKey, findAccount, useAccount } from './account.ts';
 import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
 import { type Database, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
@@ -48,16 +48,15 @@ export function sharedPlace(settings: SharedSettings) {
   /** The account that the API key belongs to; undefined where the journal does not list the key. */
   async function listed() {
     const [{ mode }, here] = [await acting(), await existing()];
-    const journal = await here.read(journalId);
-    const print = await printOf(journal);
+    const print = await printOf(here.id);
     const account = await here.read(tx => accountOfKey(tx, mode, print));
-    return account === undefined ? undefined : { journal, account, print };
+    return account === undefined ? undefined : { journal: here.id, account, print };
   }
 
   /** Adds the API key to its account, which is made where it is missing. Resolves to the account. */
   async function listKey(): Promise<string> {
     const [who, here] = [await acting(), await existing()];
-    const print = await printOf(await here.read(journalId));
+    const print = await printOf(here.id);
     return here.transaction(async tx => {
       const known = await accountOfKey(tx, who.mode, print);
       if (known !== undefined) return known;
@@ -84,7 +83,12 @@ export function sharedPlace(settings: SharedSettings) {
     if (last !== undefined && !before.some(each => each.print === print)) await seen.note(last);
     if (last === undefined) {
       await refuseBesideShared(stateFolder, files, settings.key, journal);
-      await joinJournal(here, await settings.local(), { acting: await acting(), account, print, printOf });
+      const local = await settings.local();
+      if (local !== undefined) {
+        const [who, ownPrint] = [await acting(), await printOf(local.id)];
+        const own = await local.read(tx => findAccount(tx, who, ownPrint));
+        if (own !== undefined) await joinJournal(here, { account, print }, local, own);
+      }
       const [row] = await here.read(tx =>
         tx.all<{ seq: number }>(sql`select audit_seq as seq from account where id = ${account}`),
       );
@@ -101,7 +105,6 @@ export function sharedPlace(settings: SharedSettings) {
     existing,
     listed,
     listKey,
-    keyPrint: printOf,
     /** Opens it to change something: the key is listed, the machine has joined, the database is not behind. */
     open(): Promise<Database> {
       readied ??= ready().catch((thrown: unknown) => {
@@ -112,8 +115,8 @@ export function sharedPlace(settings: SharedSettings) {
     },
     /** The account of the API key. Throws `guarded` where the journal does not list the key. */
     async account(tx: Pick<Transaction, 'all'>): Promise<string> {
-      const [{ mode }, journal] = [await acting(), await journalId(tx)];
-      const account = await accountOfKey(tx, mode, await printOf(journal));
+      const [{ mode }, here] = [await acting(), await existing()];
+      const account = await accountOfKey(tx, mode, await printOf(here.id));
       if (account === undefined) throw notListed(shown);
       return account;
     },
@@ -139,22 +142,17 @@ function notListed(shown: string): CliError {
 
 // A machine that has worked alone joins: what it has not finished is refused, and the names of its finished purchases come along.
 
-interface Joining {
-  readonly acting: Acting;
-  /** The account in the shared journal, and the print of the API key there. */
-  readonly account: string;
-  readonly print: string;
-  readonly printOf: (salt: string) => Promise<string>;
-}
-
-/** Throws `guarded` (14) for operations of this machine that are not finished; nothing was copied then. */
-async function joinJournal(shared: Database, local: Database | undefined, joining: Joining): Promise<void> {
-  if (local === undefined) return;
-  const { acting, account, print, printOf } = joining;
-  const ownPrint = await printOf(await local.read(journalId));
+/**
+ * `own` is its account in its journal; the other one has the print of the API key there. Throws `guarded` (14) for operations of this
+ * machine that are not finished; nothing was copied then.
+ */
+async function joinJournal(
+  shared: Database,
+  { account, print }: { readonly account: string; readonly print: string },
+  local: Database,
+  own: string,
+): Promise<void> {
   const found = await local.read(async tx => {
-    const own = await findAccount(tx, acting, ownPrint);
-    if (own === undefined) return undefined;
     const unfinished = await tx.all<{ id: string }>(
       sql`select id from op where account = ${own} and (state <> 'finished' or acknowledged is null) order by created`,
     );
@@ -166,7 +164,7 @@ async function joinJournal(shared: Database, local: Database | undefined, joinin
       intents: await tx.all(sql`select * from intent where account = ${own}`),
     };
   });
-  if (found === undefined || found.intents.length === 0) return;
+  if (found.intents.length === 0) return;
   await shared.transaction(async tx => {
     await tx.all(sql`select id from account where id = ${account}${shared.lock}`);
     const there = await tx.all<{ name: string; op: string }>(

@@ -144,7 +144,10 @@ class SqliteDatabase extends QueuedDatabase {
     if (this.#path !== 'memory') {
       await this.#patiently(() => connection.exec('pragma journal_mode = wal; pragma synchronous = full'));
     }
-    if (!isMade) await this.transaction(tx => this.#make(tx));
+    if (isMade) return;
+    await this.transaction(tx => this.#make(tx));
+    // Another process may have been quicker.
+    await this.#patiently(() => this.#refuseOther(isAccepting));
   }
 
   /** True where the tables are there; throws for those of another number or another place. */
@@ -156,36 +159,37 @@ class SqliteDatabase extends QueuedDatabase {
     }[];
     if (names.length === 0) return false;
     if (!names.some(({ name }) => name === 'meta')) throw notOurs(this.#path);
-    const [meta] = this.#connection.prepare('select version, place from meta').all() as {
+    const [meta] = this.#connection.prepare('select journal, version, place from meta').all() as {
+      journal: string;
       version: number;
       place: string;
     }[];
     if (meta === undefined) throw notOurs(this.#path);
     if (Number(meta.version) !== SCHEMA_VERSION) throw otherSchema(this.#path, Number(meta.version));
-    const { journal, lines } = this.#lines();
+    const lines = this.#lines();
     const [place] = meta.place.split(' ');
     const isCopy = this.#path !== 'memory' && place !== placeOf(statSync(this.#path));
-    const isBehind = seen?.journal === journal && (seen.isOther || seen.lines > lines);
+    const isBehind = seen?.journal === meta.journal && (seen.isOther || seen.lines > lines);
     if ((isCopy || isBehind) && !isAccepting) throw copied(this.#path);
     this.#seen = lines;
+    this.id = meta.journal;
     return true;
   }
 
-  #lines(): Pick<Seen, 'journal' | 'lines'> {
-    const text = 'select journal, (select coalesce(sum(audit_seq), 0) from account) as lines from meta';
-    const [row] = this.#prepared(text).all() as { journal: string; lines: number }[];
-    return { journal: row?.journal ?? '', lines: Number(row?.lines ?? 0) };
+  /** Audit lines of all accounts. */
+  #lines(): number {
+    const [row] = this.#prepared('select coalesce(sum(audit_seq), 0) as lines from account').all();
+    return Number((row as { lines: number } | undefined)?.lines);
   }
 
   /** After the commit of a claim, before anything is sent. */
-  #noteSeen({ journal, lines }: Pick<Seen, 'journal' | 'lines'>): void {
+  #noteSeen(lines: number): void {
     if (lines <= this.#seen) return;
     this.#seen = lines;
-    writeSeen(this.#path, journal, lines);
+    writeSeen(this.#path, this.id, lines);
   }
 
   async #make(tx: Transaction): Promise<void> {
-    // Another process may have been quicker.
     const [there] = await tx.all("select name from sqlite_master where type = 'table' and name = 'meta'");
     if (there !== undefined) return;
     for (const table of TABLES) this.#connection.exec(table);

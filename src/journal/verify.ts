@@ -4,7 +4,7 @@
  */
 import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
 import { DAY } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { undefinedOn } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { rowsNamed } from '../core/row-words.ts';
 import { rest } from '../platform/time.ts';
@@ -57,13 +57,9 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
     await settle(work, change, { state: 'unknown', evidence });
   }
   // Nothing speaks against the other refusals.
-  const settled = changes
-    .filter(change => isUncompared(change) && !listed.unclear.includes(change))
-    .map(async change => {
-      const { evidence, error } = change;
-      await settle(work, change, { state: 'refused', evidence, error });
-    });
-  await Promise.all(settled);
+  const believed = changes.filter(change => isUncompared(change) && !listed.unclear.includes(change));
+  const asRefused = ({ evidence, error }: Change) => ({ state: 'refused', evidence, error }) as const;
+  await Promise.all(believed.map(change => settle(work, change, asRefused(change))));
   const corrected = [...changed].flatMap(([change, was]): CorrectedOutcome[] => {
     const outcome = recordedOutcome(change, work.op);
     return outcome === undefined ? [] : [{ ...outcome, was }];
@@ -233,14 +229,7 @@ async function notThere(work: Work, unlisted: readonly Change[]): Promise<Readon
 }
 
 /** Undefined where there is none. */
-async function cardNow({ reader }: Work, id: string) {
-  try {
-    return await reader.read('cards.get', { card_id: id });
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
-    return undefined;
-  }
-}
+const cardNow = ({ reader }: Work, id: string) => undefinedOn('not_found', reader.read('cards.get', { card_id: id }));
 
 /** The wallet of a run of many: what it lost more than the done rows explain may be a row that was done twice, or was refused. */
 async function compareWallet(

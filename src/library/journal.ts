@@ -5,7 +5,6 @@ import type { Input, WriteName } from '../contract/calls.ts';
 import { isJournaled } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { notSent, usage } from '../core/errors.ts';
-import { keyPrint } from '../core/key-print.ts';
 import { intentFault } from '../core/names.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Database } from '../journal/database.ts';
@@ -117,7 +116,7 @@ function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' | 'inte
 }
 
 /** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */
-function folderPlace({ clock, random, platform, key, notice }: NamedCalls, stateFolder: string) {
+function folderPlace({ clock, random, platform, notice }: NamedCalls, stateFolder: string) {
   let database: Promise<Database> | undefined;
   const open = () => {
     database ??= openSqlite({ stateFolder, files: { platform, random, warn: notice }, clock }).catch(
@@ -131,7 +130,6 @@ function folderPlace({ clock, random, platform, key, notice }: NamedCalls, state
   return {
     open,
     existing: async (): Promise<Database | undefined> => (hasJournal(stateFolder) ? open() : undefined),
-    keyPrint: async (salt: string) => keyPrint(key, salt),
     close: async () => (await database?.catch(() => undefined))?.close(),
   };
 }
@@ -161,7 +159,7 @@ async function databasePlace(
 }
 
 function journalOf(around: NamedCalls, place: Place, signal = new AbortController().signal): Journal {
-  const { service, clock, random, platform, pid, baseUrl, mode, writeTotalMs, notice } = around;
+  const { service, clock, random, platform, pid, baseUrl, mode, key, writeTotalMs, notice } = around;
   const managed = async () =>
     readManagedLimits({ path: managedFilePath(platform), administrator: 0, platform }, new URL(baseUrl).origin);
   return createJournal({
@@ -177,7 +175,7 @@ function journalOf(around: NamedCalls, place: Place, signal = new AbortControlle
     database: place.open,
     existing: place.existing,
     account: place.account,
-    keyPrint: place.keyPrint,
+    key: async () => key,
     self: selfOf({ holder: `${place.user ?? userName()}@${hostname()}`, pid }),
     clock,
     random,

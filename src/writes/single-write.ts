@@ -1,10 +1,11 @@
-/** One write of a command: what it asks for, and what is asked of a person. */
+/** One write of a command: what it asks for, what is asked of a person, and what is said where the wallet refuses it. */
 
 import type { Input, Result, WriteName } from '../contract/calls.ts';
 import { CALLS, isJournaled } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
-import { type Cents, dollars, toCents } from '../core/money.ts';
+import { CliError, undefinedOn } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
+import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { DirectWrite } from '../journal/direct.ts';
 import type { Journal, PreparedRun } from '../journal/journal.ts';
@@ -13,7 +14,6 @@ import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { NamedWrite } from './journaled-write.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
-import { explainRefusal } from './refused-write.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
@@ -160,7 +160,8 @@ async function throughJournal(settings: WriteSettings, { before, ...wanted }: Wa
     plan: prepared,
     async execute(admitted) {
       const open = async () => {
-        if (earlier === undefined) seen = before && (await readBefore(before(await settings.reader())));
+        // For showing alone: of a card that is not there the service's answer to the write counts.
+        if (earlier === undefined) seen = before && (await undefinedOn('not_found', before(await settings.reader())));
         return prepared.begin();
       };
       const execute = async (run: Run) => {
@@ -261,10 +262,38 @@ function learnedFromAnswer({ result, op }: Answer) {
   return { ...learnedFrom(result), ...(op !== undefined && { op }) };
 }
 
-/** Balances before are for showing alone: for a card that is not there the service's answer to the write counts. */
-async function readBefore<Before>(reading: Promise<Before>): Promise<Before | undefined> {
-  return reading.catch(thrown => {
-    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
-    throw thrown;
-  });
+/** How a wallet that is short of money is filled; in the sandbox by a deposit of whole thousands, and its confirmation. */
+export function fillingWallet(
+  { mode }: Pick<Identity, 'mode'>,
+  short: Cents,
+): Pick<CliError['facts'], 'hint' | 'notes'> {
+  if (mode !== 'sandbox') return { hint: 'cardwright wallet addresses' };
+  const deposit = 1000 * Math.ceil(short / 100_000);
+  return {
+    hint: `cardwright sandbox simulate deposit --currency usdt --amount ${deposit}`,
+    notes: ['A deposit counts once it is confirmed. After it: cardwright sandbox clock advance --by 1h'],
+  };
+}
+
+/** The error of a refused write; the wallet's with what was asked and what is there, the service's own words stay in it. */
+async function explainRefusal(
+  refused: unknown,
+  { amount }: NamedInput,
+  { reader, identity }: Pick<WriteSettings, 'reader' | 'identity'>,
+): Promise<unknown> {
+  if (!(refused instanceof CliError) || refused.kind !== 'insufficient_funds' || amount === undefined) return refused;
+  try {
+    const wallet = await (await reader()).read('wallet.get', {});
+    const there = toCents(wallet.balance);
+    // It was topped up meanwhile.
+    if (there >= amount) return refused;
+    const short = cents(amount - there);
+    return refused.with({
+      message: `the wallet is too low: ${dollars(amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
+      ...fillingWallet(await identity(), short),
+    });
+  } catch {
+    // The wallet could not be read either: the refusal itself is what the user must see.
+    return refused;
+  }
 }

@@ -15,7 +15,7 @@ import type { Column, Row } from '../../terminal/view.ts';
 import { recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
 import type { Change, Underway } from '../../writes/pipeline.ts';
-import { fillingWallet } from '../../writes/refused-write.ts';
+import { fillingWallet } from '../../writes/single-write.ts';
 import type { Context, Shown } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import { countOf, rowsListing } from '../listing.ts';

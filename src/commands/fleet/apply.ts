@@ -24,7 +24,7 @@ import { countsText, planText } from '../../fleet/plan-page.ts';
 import { type Allowed, type CreateBody, type NumberedStep, PHASES } from '../../fleet/step.ts';
 import type { PlannedRow, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
-import { fillingWallet } from '../../writes/refused-write.ts';
+import { fillingWallet } from '../../writes/single-write.ts';
 import { unread } from '../cards/state.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet, USUAL_FILE } from './file.ts';
 import { type MadePlan, makePlan, overCaps, type PlanOptions, refuseLowWallet } from './plan.ts';

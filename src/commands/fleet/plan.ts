@@ -37,7 +37,7 @@ import {
 } from '../../fleet/step.ts';
 import { type Change as JournalChange, rowState } from '../../journal/records.ts';
 import { recordValues } from '../../mirror/store.ts';
-import { fillingWallet } from '../../writes/refused-write.ts';
+import { fillingWallet } from '../../writes/single-write.ts';
 import { type Bin, binFor, rankBins } from '../bins/bins.ts';
 import { money } from '../cards/cards.ts';
 import { FLEET_FORMAT, fleetFile, fleetOf, type NamedFleet } from './file.ts';
