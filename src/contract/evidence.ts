@@ -3,7 +3,7 @@
  * effect (docs/design/reliability.md, section 3). Pure; who reads, and when, is the client's matter.
  */
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { MINUTE } from '../core/durations.ts';
+import { instantOf, MINUTE } from '../core/durations.ts';
 import { type Cents, centsOf } from '../core/money.ts';
 import { EVENTS } from './events.ts';
 import type { Operation, Transfer } from './operation.ts';
@@ -102,11 +102,10 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
     name => typeof card[name] === 'string' && typeof answered[name] === 'string' && card[name] !== answered[name],
   );
   if (differs !== undefined) return `its ${differs} is ${card[differs]}, and ${answered[differs]} in the answer`;
-  const [readAt, answeredAt] = [card, answered].map(({ created_at: at }) =>
-    typeof at === 'string' ? Date.parse(at) : Number.NaN,
+  const [readAt = Number.NaN, answeredAt = Number.NaN] = [card, answered].map(({ created_at }) =>
+    instantOf(created_at),
   );
-  const apart = Math.abs((readAt ?? Number.NaN) - (answeredAt ?? Number.NaN));
-  return apart > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
+  return Math.abs(readAt - answeredAt) > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
 }
 
 const OTHER_MARK = 'it carries the mark of another operation';
@@ -172,8 +171,8 @@ function isSaid(answered: unknown, asked: unknown): boolean {
 }
 
 function ageProblem(createdAt: unknown, plannedAt: number, margin = CLOCK_MARGIN_MS): string | undefined {
-  const made = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
-  if (Number.isNaN(made)) return 'it carries neither our mark nor the time it was made';
+  const made = instantOf(createdAt);
+  if (made === undefined) return 'it carries neither our mark nor the time it was made';
   return made < plannedAt - margin ? TOO_OLD : undefined;
 }
 

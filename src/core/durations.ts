@@ -27,6 +27,16 @@ export function wholeSeconds(ms: number): number {
 
 // Times as ISO 8601 in UTC.
 
+/**
+ * ms UTC of a time; undefined for what is none. A bare date is its first moment. One without a zone is UTC, and not of this
+ * machine, as `Date.parse` has it.
+ */
+export function instantOf(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined;
+  const ms = Date.parse(/[T ][\d:.]+$/.test(text) ? `${text}Z` : text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** `2026-11-20T14:03:11Z`; milliseconds only where there are some. `ms` UTC. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');

@@ -3,6 +3,7 @@
 import type { Item } from '../contract/calls.ts';
 import { FINISHED_CHALLENGE } from '../contract/resources.ts';
 import { CHALLENGE_LIFE } from '../contract/spans.ts';
+import { instantOf } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
@@ -37,8 +38,8 @@ export function theOne(matching: readonly Challenge[], latest: boolean): Challen
  */
 export function openedAt(row: Challenge, now: number): number | undefined {
   const { created_at: said } = row as { readonly created_at?: unknown };
-  const created = typeof said === 'string' ? Date.parse(said) : Number.NaN;
-  if (!Number.isNaN(created)) return created;
+  const created = instantOf(said);
+  if (created !== undefined) return created;
   const opened = endOf(row) - CHALLENGE_LIFE;
   return opened <= now + CLOCK_SLACK_MS ? opened : undefined;
 }
@@ -53,6 +54,5 @@ export function facts({ id, card_id, merchant, amount }: Challenge): string {
 }
 
 function endOf({ expires_at }: Challenge): number {
-  const ends = expires_at ? Date.parse(expires_at) : Number.NaN;
-  return Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends;
+  return instantOf(expires_at) ?? Number.POSITIVE_INFINITY;
 }

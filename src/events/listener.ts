@@ -20,6 +20,7 @@ import { staysWhole } from '../contract/named-shapes.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { signatureIn, verifyPayload } from '../contract/signature/signature.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
+import { instantOf } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { bytesWithin } from '../core/input-limits.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
@@ -105,7 +106,7 @@ export async function openListener(settings: ListenerSettings) {
     }
     for (const place of hidden) onHidden(`${read.type}: ${place} looks like a card number; it is masked`);
     for (const place of inexact) onHidden(`${read.type}: ${place} is a number of more digits than can be kept`);
-    const at = Date.parse(read.created_at ?? '');
+    const at = instantOf(read.created_at) ?? Number.NaN;
     const event = { ...read, received_at: new Date(clock.now()).toISOString(), out_of_order: at < newest };
     const arrived: Arrived = { event, delivery };
     if (seen.add(event.id)) {

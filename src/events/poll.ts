@@ -4,7 +4,7 @@
  */
 
 import type { ListPage } from '../contract/operation.ts';
-import { MINUTE } from '../core/durations.ts';
+import { instantOf, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
 import { stretched, within } from '../platform/time.ts';
@@ -229,8 +229,7 @@ async function firstPage<T>({ pages }: Tail<T>): Promise<readonly T[]> {
 }
 
 function timeOf({ created_at }: Timed): number {
-  const time = Date.parse(created_at ?? '');
-  return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;
+  return instantOf(created_at) ?? Number.NEGATIVE_INFINITY;
 }
 
 // Ids that came before, the newest of them: a view that runs for days must not grow.

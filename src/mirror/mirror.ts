@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
-import { isoTime, MINUTE, SECOND } from '../core/durations.ts';
+import { instantOf, isoTime, MINUTE, SECOND } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { withLock } from '../engine/lock.ts';
 import { privateFolder } from '../files/private-files.ts';
@@ -30,7 +30,6 @@ import {
 } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
-import { timeOf } from './store.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface SyncOptions {
@@ -270,7 +269,7 @@ async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boole
     try {
       const { created_at } = await ask.read('cards.get', { card_id });
       // Sandboxes give ids anew.
-      if (timeOf(created_at) === created_ms) return true;
+      if ((instantOf(created_at) ?? null) === created_ms) return true;
     } catch (error) {
       if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
     }

@@ -2,7 +2,7 @@
 import type { CardRow, TxRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { isoSeconds } from '../core/durations.ts';
+import { instantOf, isoSeconds } from '../core/durations.ts';
 import { type Cents, toCents, toUsd } from '../core/money.ts';
 import { REDACTED, withoutPatterns } from '../core/redaction.ts';
 import type { SqlValue } from '../engine/connection.ts';
@@ -16,7 +16,7 @@ export type StoredCard = CardRow & Readonly<{ id: number; created_at: string | n
 
 /** A record as its columns keep it; both times are null where the service does not tell them. */
 export function recordValues(record: Transaction) {
-  const at_ms = timeOf(record.created_at);
+  const at_ms = instantOf(record.created_at) ?? null;
   // Nearly every service writes a time as its instant is written: then the instant tells the same.
   const isTold = at_ms !== null && isoSeconds(at_ms) === record.created_at;
   return {
@@ -47,9 +47,9 @@ export function cardValues(card: Card) {
     allowed_categories: JSON.stringify((card.allowed_categories ?? []).map(each => word(each) ?? '')),
     auto_freeze_cents: amountOf(card.auto_freeze_at),
     metadata: JSON.stringify(cleanMetadata(card.metadata ?? {})),
-    created_ms: timeOf(card.created_at),
+    created_ms: instantOf(card.created_at) ?? null,
     created_at: word(card.created_at),
-    expires_ms: timeOf(card.expires_at),
+    expires_ms: instantOf(card.expires_at) ?? null,
     expires_at: word(card.expires_at),
   };
 }
@@ -99,15 +99,6 @@ export function walletValues(wallet: Wallet) {
     cards_active: wallet.cards_active ?? null,
     cards_total_balance_cents: amountOf(wallet.cards_total_balance),
   };
-}
-
-/** ms UTC of ISO text; null where there is none or none that can be read. */
-export function timeOf(text: string | null | undefined): number | null {
-  if (text == null) return null;
-  // Times are UTC, also where the service leaves the zone out (A-137).
-  const isLocal = /T[\d:.]+$/.test(text);
-  const at = Date.parse(isLocal ? `${text}Z` : text);
-  return Number.isFinite(at) ? at : null;
 }
 
 function amountOf(usd: number | null | undefined): Cents | null {

@@ -4,11 +4,11 @@
  */
 
 import type { Input } from '../contract/calls.ts';
-import { SECOND, wholeSeconds } from '../core/durations.ts';
+import { instantOf, SECOND, wholeSeconds } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { PacedReader } from './paced-reader.ts';
 import { IS_PENDING, LAST_BY_SYNC } from './schema.ts';
-import { missRecords, type Span, storeRecords, type Transaction, timeOf, type Writing } from './store.ts';
+import { missRecords, type Span, storeRecords, type Transaction, type Writing } from './store.ts';
 
 export interface SyncRun extends Writing {
   readonly ask: PacedReader;
@@ -118,8 +118,8 @@ function oldestOf(rows: readonly Transaction[], { from, to }: Span): number {
   let before = to < NO_END ? to + 3 * SECOND : Number.POSITIVE_INFINITY;
   const [first] = rows;
   for (const row of rows) {
-    const at = timeOf(row.created_at);
-    if (at === null || at < from - 3 * SECOND) throw new NoSpans('filters');
+    const at = instantOf(row.created_at);
+    if (at === undefined || at < from - 3 * SECOND) throw new NoSpans('filters');
     if (at > before) throw new NoSpans(row === first ? 'filters' : 'order');
     before = at;
   }

@@ -1,5 +1,5 @@
 /** Time as text: relative for tables, ISO in UTC for machines, words for screen readers. All arguments are ms. */
-import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import { DAY, HOUR, instantOf, MINUTE, SECOND } from '../core/durations.ts';
 
 /** Younger than this, either way, is `now`. */
 const NOW = 5 * SECOND;
@@ -13,12 +13,9 @@ const STEPS = [
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Milliseconds of ISO 8601 text; a time without a zone is read as UTC. Undefined for anything else. */
+/** Milliseconds of ISO 8601 text, undefined for anything else: a word such as `2026` is shown as it is. */
 export function parseTimestamp(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !TIMESTAMP.test(value)) return undefined;
-  const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(value.slice(10)) || value.length === 10;
-  const ms = Date.parse(`${value.replace(' ', 'T')}${zoned ? '' : 'Z'}`);
-  return Number.isNaN(ms) ? undefined : ms;
+  return typeof value === 'string' && TIMESTAMP.test(value) ? instantOf(value) : undefined;
 }
 
 function largestSpan(ms: number) {

@@ -5,7 +5,7 @@
 
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin.ts';
-import { durationOf } from '../../core/durations.ts';
+import { durationOf, instantOf } from '../../core/durations.ts';
 import { type Call, impossible, Refused } from '../calls/handler.ts';
 import {
   advanceOf,
@@ -18,7 +18,7 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { earliestDue } from '../delivery/dispatcher.ts';
-import { instantOf, isoTime } from '../rules/dates.ts';
+import { isoTime } from '../rules/dates.ts';
 import { type Fired, fireOne, type ServiceParts } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
 import { wireClock } from './state.ts';
@@ -60,7 +60,7 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
 }
 
 function targetOf({ by, to }: Call<Row>['input'], now: number): number {
-  const target = to === undefined ? now + (durationOf(by ?? '') ?? 0) : instantOf(to);
+  const target = instantOf(to) ?? now + (durationOf(by ?? '') ?? 0);
   if (target < now) {
     throw new Refused('invalid_request', `to: ${isoTime(target)} is behind the clock, which shows ${isoTime(now)}`);
   }

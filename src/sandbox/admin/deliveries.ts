@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { type EventName, withoutCode } from '../../contract/events.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
-import { DAY, durationOf } from '../../core/durations.ts';
+import { DAY, durationOf, instantOf } from '../../core/durations.ts';
 import { wired } from '../account/wire.ts';
 import { found, impossible } from '../calls/handler.ts';
 import { type Addressed, webhookOf } from '../handlers/service.ts';
 import { enqueue, enqueueAgain, exampleOf } from '../outbox/outbox.ts';
-import { createdWithin, instantOf, isoTime } from '../rules/dates.ts';
+import { createdWithin, isoTime } from '../rules/dates.ts';
 import type { StoreHandlers, StoreMoment } from '../service/service.ts';
 import { type AttemptRow, type DeliveryRow, deliveryBody, sendingNow, type WebhookRow } from '../store/rows.ts';
 import type { Sql } from '../store/sql.ts';
@@ -61,7 +61,7 @@ export const DELIVERIES = {
   'deliveries.recover': call => {
     const { sql, input } = call;
     const webhook = activeWebhook(call);
-    const since = Math.max(instantOf(input.since), webhook.created_at);
+    const since = Math.max(instantOf(input.since) ?? 0, webhook.created_at);
     const wanted = JSON.parse(webhook.events) as readonly string[];
     let queued = 0;
     for (const { seq, id, type } of sql.all<{ seq: number; id: string; type: EventName }>(MISSED, since, webhook.id)) {

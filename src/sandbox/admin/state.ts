@@ -4,6 +4,7 @@ import type { Shape } from '../../contract/field.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { FAULT, type FaultRule, isDeliveryKind } from '../../contract/sandbox/faults.ts';
+import { instantOf } from '../../core/durations.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
 import { wired } from '../account/wire.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
@@ -24,7 +25,7 @@ import {
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
 import { NEWEST_FIRST, type Paging, paged, pagesOf } from '../handlers/service.ts';
-import { instantOf, isoTime } from '../rules/dates.ts';
+import { isoTime } from '../rules/dates.ts';
 import { keptKey, keptRequests } from '../service/logs.ts';
 import type { ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
@@ -58,7 +59,7 @@ export const STATE = {
       times: rule.times ?? null,
       seen: 0,
       struck: 0,
-      expires_at: rule.expires_at === undefined ? null : instantOf(rule.expires_at),
+      expires_at: instantOf(rule.expires_at) ?? null,
       created_at: now,
     };
     sql.insert('faults', row);
@@ -105,7 +106,7 @@ export const STATE = {
     const { operation, card_id, status, idempotency_key: key } = input;
     // As the log has it: a key that may hold a card number is masked there.
     const equal = { operation, card_id, status, idempotency_key: key === undefined ? undefined : keptKey(key) };
-    const since = input.since === undefined ? Number.NEGATIVE_INFINITY : instantOf(input.since);
+    const since = instantOf(input.since) ?? Number.NEGATIVE_INFINITY;
     const isWanted = (row: RequestRow) =>
       row.at >= since &&
       Object.entries(equal).every(([name, value]) => value === undefined || row[name as keyof RequestRow] === value);
@@ -182,7 +183,7 @@ export const OF_SERVER = {
     return store.write(sql => {
       if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved forward: wait for that to end');
       const real = clock.now();
-      const shown = at === undefined ? sandboxNow(sql, real) : instantOf(at);
+      const shown = instantOf(at) ?? sandboxNow(sql, real);
       const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
       const set = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
       forgetAdvance(sql);

@@ -1,5 +1,5 @@
 /** Times of the service: ms UTC inside, ISO 8601 text on the wire. */
-import { DAY } from '../../core/durations.ts';
+import { DAY, instantOf } from '../../core/durations.ts';
 import { Refused } from '../calls/handler.ts';
 
 /** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
@@ -44,21 +44,10 @@ export function monthOf(now: number) {
  * time without offset is UTC (A-26). Throws `invalid_request` when from is after to.
  */
 export function createdWithin(asked: { from?: string | undefined; to?: string | undefined }) {
-  const from = asked.from === undefined ? undefined : instantOf(asked.from);
-  const to = asked.to === undefined ? undefined : instantOf(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
+  const [from, until] = [instantOf(asked.from), instantOf(asked.to)];
+  const to = until !== undefined && !asked.to?.includes('T') ? until + DAY - 1 : until;
   if (from !== undefined && to !== undefined && from > to) {
     throw new Refused('invalid_request', `from: ${asked.from} is after to: ${asked.to}`);
   }
   return { 'created_at >= ?': from, 'created_at <= ?': to };
-}
-
-const isBareDate = (text: string) => !text.includes('T');
-
-/**
- * ms UTC of an ISO 8601 text, a bare date its first moment. JavaScript reads a time without offset as local time; the service
- * has UTC alone.
- */
-export function instantOf(text: string): number {
-  const hasOffset = isBareDate(text) || /(Z|[+-]\d{2}:\d{2})$/.test(text);
-  return Date.parse(hasOffset ? text : `${text}Z`);
 }
