@@ -28,7 +28,7 @@ export function contextFiles(run: Run) {
     stdin,
     /** Text of a file. */
     readFile: (path: string): Promise<string> =>
-      path === '-' ? stdin.readAll(WHOLE_INPUT_BYTES) : host.readFile(path),
+      path === '-' ? stdin.readText(WHOLE_INPUT_BYTES) : host.readFile(path),
     /** Bytes of a file, for rows. */
     async openInput(path: string): Promise<InputRows> {
       const input = await openInput(run, path);

@@ -5,6 +5,7 @@ import { SECOND } from '../core/durations.ts';
 import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
+import { utf8Text } from '../core/text.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Change, rowState } from '../journal/records.ts';
 import { mirrorPath } from '../mirror/file.ts';
@@ -65,7 +66,7 @@ const LARGE_BYTES = 50_000_000;
 /** Answers a query in a process of its own: asked on standard input, answered on standard output. */
 export async function answerQuery({ streams }: AppHost): Promise<void> {
   const { runQuery } = await import('../mirror/query.ts');
-  const asked = JSON.parse(await streams.stdin.readAll(LONGEST_QUESTION)) as QueryRequest;
+  const asked = JSON.parse(utf8Text(await streams.stdin.readBytes(LONGEST_QUESTION), 'the question')) as QueryRequest;
   await runQuery(asked, (line: Line) => streams.stdout.write(`${JSON.stringify(line)}\n`));
 }
 

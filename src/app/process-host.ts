@@ -151,9 +151,6 @@ function inputFrom(signal: AbortSignal): InputStream {
     get isTerminal() {
       return isTerminal(0);
     },
-    async readAll(maxBytes) {
-      return utf8Text(await this.readBytes(maxBytes), 'standard input');
-    },
     async readBytes(maxBytes) {
       signal.throwIfAborted();
       const stream = process.stdin;

@@ -73,9 +73,8 @@ export async function runLine(
       if (to === 'out') onOut?.(text);
     },
   });
-  const given = Buffer.from(stdin);
   const streams = {
-    stdin: { isTerminal: false, readAll: async () => stdin, readBytes: async () => given },
+    stdin: { isTerminal: false, readBytes: async () => Buffer.from(stdin) },
     stdout: stream('out'),
     stderr: stream('err'),
   };

@@ -97,7 +97,7 @@ async function execute(machine: Machine, typed: Parsed, line: { argv: readonly s
       ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
       : typed;
     line.argv = whole.argv;
-    const values = await whole.values(settings, () => context.files.stdin.readAll(WHOLE_INPUT_BYTES));
+    const values = await whole.values(settings, () => context.files.stdin.readText(WHOLE_INPUT_BYTES));
     const made = await answerOf(whole, context, values);
     const shown = offline?.mark(made) ?? made;
     const printing = { host, globals, jq, promised, now: () => context.api.serviceNow() };

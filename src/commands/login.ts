@@ -96,7 +96,7 @@ async function givenKey(
 
 async function readKeyText(ctx: Context, fromStdin: boolean): Promise<Secret> {
   if (!fromStdin) return ctx.ui.prompts.secret('API key', { flag: '--key-stdin' });
-  const content = await ctx.files.stdin.readAll(MAX_KEY_BYTES);
+  const content = await ctx.files.stdin.readText(MAX_KEY_BYTES);
   if (content === '') throw usage('standard input holds no key');
   return new Secret(content);
 }

@@ -2,8 +2,9 @@
 
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
-import type { CompleteOf, InputFields, Shape, WireOf } from './field.ts';
+import type { CompleteOf, InputFields, Shape, ValueOf, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
+import type { PAGE_META } from './resources.ts';
 import type { TogetherCheck } from './together.ts';
 
 /** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
@@ -123,13 +124,7 @@ export interface RawAnswer {
 }
 
 /** Where a list stands; a member the service does not tell is absent. */
-export interface PageFacts {
-  readonly page?: number;
-  readonly per_page?: number;
-  readonly total?: number;
-  readonly total_pages?: number;
-  readonly has_more?: boolean;
-}
+export type PageFacts = ValueOf<typeof PAGE_META> & { readonly has_more?: boolean };
 
 type Answer<Row, Read extends 'wire' | 'complete'> = Row extends {
   readonly returns: Returns<infer Kind, infer S>;

@@ -144,7 +144,8 @@ export const WEBHOOK_WITH_SECRET = {
   secret: text('Signing secret; shown in this answer only.', stated('4.5', 'A-72'), { secret: true }),
 } as const;
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Hosts that are this machine, as they are written in an address. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** https anywhere; http on this machine, which a sandbox takes. */
 const ENDPOINT = {

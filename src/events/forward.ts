@@ -6,6 +6,7 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { SecureContext } from 'node:tls';
 import { matchesEvent } from '../contract/events.ts';
+import { LOOPBACK } from '../contract/resources.ts';
 import type { Clock } from '../platform/host.ts';
 import { within } from '../platform/time.ts';
 import type { Arrived } from './listener.ts';
@@ -46,8 +47,7 @@ export function targetOf(text: string): Target | undefined {
   const [, pattern = '*', address = ''] = /^(?:([\w.*]+)=)?(https?:\/\/.+)$/.exec(text) ?? [];
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '') return undefined;
-  const isHere = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(url.hostname);
-  return url.protocol === 'https:' || isHere ? { url, pattern } : undefined;
+  return url.protocol === 'https:' || LOOPBACK.test(url.hostname) ? { url, pattern } : undefined;
 }
 
 /** One queue a target, so that a slow one holds up no other. */

@@ -43,9 +43,7 @@ export interface OutputStream {
 
 export interface InputStream {
   readonly isTerminal: boolean;
-  /** All of standard input as UTF-8 text. Throws `usage` above `maxBytes`. */
-  readAll(maxBytes: number): Promise<string>;
-  /** All of standard input as the bytes it is. Throws `usage` above `maxBytes`. */
+  /** All of standard input. Throws `usage` above `maxBytes`. */
   readBytes(maxBytes: number): Promise<Uint8Array>;
 }
 

@@ -1,4 +1,5 @@
 /** Names of profiles: which there may be, and how a wrong one is quoted. */
+import { LOOPBACK } from '../contract/resources.ts';
 import { type CliError, notSent, usage } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/names.ts';
 import { Secret } from '../core/secret.ts';
@@ -107,8 +108,7 @@ export function checkBaseUrl(text: string, mode: KeyMode) {
     throw broken('an address of this machine is written 127.0.0.1, [::1] or localhost');
   }
   if (url.pathname !== (typedPath || '/')) throw broken('the path must be written in its plain form');
-  const literal =
-    url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(url.hostname);
+  const literal = LOOPBACK.test(url.hostname);
   if (url.protocol === 'http:' && !literal) {
     throw broken('https is required; http only to 127.0.0.1, [::1] or localhost');
   }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { readOrdinary } from '../files/private-files.ts';
 import { checkBaseUrl, checkNewProfileName, type KeyMode, keyMode, quoted, readKey } from './parts.ts';
@@ -53,7 +53,9 @@ export class ProfileFileDamage extends Error {
 
 /** Text of the file as `ProfileFile`. Throws `ProfileFileDamage`; unknown keys are damage, for a rewrite would lose them. */
 export function parseProfileFile(text: string): ProfileFile {
-  const whole = asRecord(parseJson(text), 'the file');
+  const read = jsonOrUndefined(text);
+  if (read === undefined) throw new ProfileFileDamage('it is not JSON');
+  const whole = asRecord(read, 'the file');
   need(typeof whole['version'] === 'number', 'version');
   if (whole['version'] !== VERSION) throw new ProfileFileDamage('another cardwright has written it, in another form');
   onlyKeys(whole, ['version', 'current', 'profiles'], 'the file');
@@ -86,15 +88,6 @@ export function profileFileText({ current, profiles }: ProfileFile): string {
 }
 
 type JsonRecord = Readonly<Record<string, unknown>>;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's own message quotes the text around the mistake, which may be a key.
-    throw new ProfileFileDamage('it is not JSON');
-  }
-}
 
 /** What the file has of a key beside its source, and what that is. Of a key in the file itself nothing else is kept. */
 const KEY_PARTS = {

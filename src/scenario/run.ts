@@ -4,6 +4,7 @@ import { fieldsOf, type StepOperation } from '../contract/sandbox/methods.ts';
 import { shapeProblem } from '../contract/violation.ts';
 import { CliError } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { DEFINITE, resolved, type Scenario, type Step } from './read.ts';
 
 export interface StepDone {
@@ -80,11 +81,9 @@ function inputOf({ operation, input }: Step, captured: Map<string, unknown>): Re
 
 /** The thing a step is about, for the table. */
 function idOf(answer: unknown): string | null {
-  if (typeof answer !== 'object' || answer === null) return null;
-  const said = answer as Readonly<Record<string, unknown>>;
+  if (!isObject(answer)) return null;
   const names = ['id', 'authorization_id', 'transaction_id', 'challenge_id', 'deposit_id', 'card_id'];
-  const found = names.map(name => said[name]).find(value => typeof value === 'string');
-  return typeof found === 'string' ? found : null;
+  return names.map(name => answer[name]).find(value => typeof value === 'string') ?? null;
 }
 
 // What a step must answer: the members that are named, as deep as they are named; the rest is free.
@@ -97,7 +96,7 @@ export function differences(expected: unknown, found: unknown, at = ''): readonl
       return [`${at || 'it'} has ${found.length} entries, ${expected.length} expected`];
     return expected.flatMap((entry, nth) => differences(entry, found[nth], inner(at, String(nth))));
   }
-  if (typeof expected === 'object' && expected !== null) {
+  if (isObject(expected)) {
     if (typeof found !== 'object' || found === null) return [different(expected, found, at)];
     const members = found as Readonly<Record<string, unknown>>;
     return Object.entries(expected).flatMap(([name, value]) => differences(value, members[name], inner(at, name)));

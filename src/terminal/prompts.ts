@@ -6,6 +6,7 @@ import { CliError, notSent, usage } from '../core/errors.ts';
 import { parseAmount } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
+import { utf8Text } from '../core/text.ts';
 import type { InputStream, Streams } from '../platform/host.ts';
 import { createMeasure, fold } from './fold.ts';
 import { printable } from './printable.ts';
@@ -219,24 +220,13 @@ async function wordedQuestion(question: string, columns: number, behind: number)
   return [...lines.slice(0, -1), ...last].join('\n').slice(MARK.length);
 }
 
-/** Input that says first that it waits: `tell` gets one sentence before the first read of a terminal, none for a pipe or a file. */
-export function typedInput(stdin: InputStream, tell: (text: string) => void): InputStream {
-  let noticed = !stdin.isTerminal;
-  const reading = () => {
-    if (!noticed) tell('Reading from the terminal; Ctrl-D ends it.');
+/** Standard input that says first that it waits: `tell` gets one sentence before the first read of a terminal, none for a pipe or a file. */
+export function typedInput(stdin: InputStream, tell: (text: string) => void) {
+  let noticed = false;
+  const readBytes = async (maxBytes: number) => {
+    if (stdin.isTerminal && !noticed) tell('Reading from the terminal; Ctrl-D ends it.');
     noticed = true;
+    return stdin.readBytes(maxBytes);
   };
-  return {
-    get isTerminal() {
-      return stdin.isTerminal;
-    },
-    async readAll(maxBytes) {
-      reading();
-      return stdin.readAll(maxBytes);
-    },
-    async readBytes(maxBytes) {
-      reading();
-      return stdin.readBytes(maxBytes);
-    },
-  };
+  return { readBytes, readText: async (maxBytes: number) => utf8Text(await readBytes(maxBytes), 'standard input') };
 }

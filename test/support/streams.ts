@@ -55,11 +55,10 @@ export function memoryStreams(options: MemoryStreamsOptions = {}): MemoryStreams
   return {
     stdin: {
       isTerminal: options.stdinTerminal === true,
-      readAll: async maxBytes => {
+      readBytes: async maxBytes => {
         if (Buffer.byteLength(stdin) > maxBytes) throw new CliError('usage', { message: 'standard input is too long' });
-        return stdin;
+        return Buffer.from(stdin);
       },
-      readBytes: async () => Buffer.from(stdin),
     },
     stdout,
     stderr,

@@ -376,7 +376,7 @@ function typist(answers: readonly string[], onLine: (line: string) => void) {
 }
 
 function stdinOf(text: string, isTerminal: boolean) {
-  return { isTerminal, readAll: async () => text, readBytes: async () => Buffer.from(text) };
+  return { isTerminal, readBytes: async () => Buffer.from(text) };
 }
 
 /** Waits are real, for deadlines must not fire early; the wall clock stands still all the same. */

@@ -56,7 +56,7 @@ export const api = command({
     'A change, shown before it is sent': 'api POST /cards/card_1/fund -F amount:=25 --dry-run',
   },
   async run(ctx, { field, typed, input: file, paginate, include = false, marker = false, ...asked }) {
-    const body = (path: string) => (path === '-' ? ctx.files.stdin.readAll(RAW_BODY_BYTES) : ctx.files.readFile(path));
+    const body = (path: string) => (path === '-' ? ctx.files.stdin.readText(RAW_BODY_BYTES) : ctx.files.readFile(path));
     const input = file === undefined ? undefined : await body(file);
     const { method, path, intent, idempotencyKey } = asked;
     const call = rawCallOf(method, path, input === undefined ? membersOf(field, typed) : objectIn(input), input);

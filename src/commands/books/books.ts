@@ -140,7 +140,7 @@ export const queryBooks = command({
   },
   async run(ctx, { sql, sqlTimeout, ...asked }) {
     const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
-    const statement = sql === '-' ? await ctx.files.stdin.readAll(LONGEST_SQL) : sql;
+    const statement = sql === '-' ? await ctx.files.stdin.readText(LONGEST_SQL) : sql;
     using copy = await openCopy(ctx, asked);
     return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
   },

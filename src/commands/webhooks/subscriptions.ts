@@ -84,7 +84,8 @@ function secretNotes(made: Subscribed): string[] {
 
 async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
   if (file === undefined && !fromStdin) return undefined;
-  const content = file === undefined ? await ctx.files.stdin.readAll(MAX_SECRET_BYTES) : await ctx.files.readFile(file);
+  const content =
+    file === undefined ? await ctx.files.stdin.readText(MAX_SECRET_BYTES) : await ctx.files.readFile(file);
   return secretIn(content, file ?? 'standard input').expose();
 }
 

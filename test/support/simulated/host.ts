@@ -42,7 +42,7 @@ export function hostOf(who: Process, { argv, input, write, isTyped = false, inte
     argv,
     env,
     streams: {
-      stdin: { isTerminal: isTyped, readAll: async () => '', readBytes: async () => Buffer.alloc(0) },
+      stdin: { isTerminal: isTyped, readBytes: async () => Buffer.alloc(0) },
       stdout: stream('out'),
       stderr: stream('err'),
     },
