@@ -178,7 +178,7 @@ function refuseEmptyOptions(typed: Typed): void {
 export function parseDuration(text: string, flag: string): number {
   const length = /^\d{1,9}ms$/.test(text) ? Number.parseInt(text, 10) : durationOf(text);
   if (length) return length;
-  throw usage(`${flag} ${JSON.stringify(text)} is not a duration such as 500ms, 30s, 2m or 1h`);
+  throw usage(`${flag} ${JSON.stringify(text)} is not a duration above 0, such as 500ms, 30s, 2m or 1h`);
 }
 
 /** A variable that says yes. */

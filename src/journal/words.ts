@@ -170,7 +170,7 @@ function verdictOf({ evidence, state, amount, operation }: Change, look: Look | 
 
 /** Whether the same command is a second change, or is about this one. */
 function runningAgain({ givenKey, bulk, id }: Op, { operation, intent }: Change): string {
-  if (operation === 'cards.terminate') return 'Running the command again does no harm: it waits for this operation.';
+  if (operation === 'cards.terminate') return 'Terminating the card again does no harm: it waits for this operation.';
   const name = intent !== undefined ? '--intent' : givenKey !== undefined && !bulk ? '--idempotency-key' : undefined;
   if (name !== undefined)
     return `The same command with the same ${name} is about this operation, and does nothing twice.`;

@@ -110,6 +110,16 @@ describe('cards lease', () => {
     expect(await cards(here)).toHaveLength(1);
   });
 
+  it('of which it is not known whether its card is ended, is not to be run again: that would be another purchase', async () => {
+    await using here = await world();
+    const rule = '{"match":{"operation":"cards.terminate"},"times":99,"action":{"kind":"status","code":503}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    const { code, err } = await here.run(`${LEASE} -- true`, { onPause: () => undefined });
+    expect(code).toBe(11);
+    expect(err).toContain('Do not run the command again: its card was made, and may have paid.');
+    expect(err).not.toContain('Running the command again does no harm');
+  });
+
   it.each(['', ' --intent po-1'])('does not forget a lease%s while its operation may still make a card', async name => {
     await using here = await world({ wallet: 100 });
     await here.run('sandbox faults add -', { stdin: AWAY });

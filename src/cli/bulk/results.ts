@@ -228,7 +228,8 @@ export class RunTally {
 /** Rows that are named one by one in words; all of them are in the result. */
 const NOTED_ROWS = 5;
 
-const wordsOf = ({ error }: RowOutcome) => error?.message ?? 'no reason is known';
+const wordsOf = ({ error, outcome }: RowOutcome) =>
+  error?.message ?? (outcome === 'not_sent' ? 'it was not begun' : 'another process works on it');
 
 /** Rows that came to the same, but for times; those of unknown outcome first, which matter most. */
 function alikeRows(outcomes: readonly RowOutcome[]): readonly (readonly RowOutcome[])[] {

@@ -149,8 +149,8 @@ export function idleSpan(text: string): number {
 }
 
 /**
- * A test for cards that are older than `since`, ms UTC by the clock of the service, and have no transaction of any kind at or after
- * it; a decline counts. Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
+ * A test for cards that are not terminated, are older than `since`, ms UTC by the clock of the service, and have no transaction of any
+ * kind at or after it; a decline counts. Throws `contract_mismatch` when the list of transactions does not come whole: a card could be taken for idle wrongly.
  */
 export async function idleCards(reader: Reader, progress: Progress, since: number): Promise<Test> {
   const because = 'A card whose transaction is not seen would count as idle. Nothing was sent';
@@ -171,7 +171,8 @@ export async function idleCards(reader: Reader, progress: Progress, since: numbe
     }
     return ids;
   });
-  return ({ id, created_at }) => isBefore(created_at, since) && !used.has(String(id));
+  return ({ id, status, created_at }) =>
+    status !== 'terminated' && isBefore(created_at, since) && !used.has(String(id));
 }
 
 /** False for a time that is missing or cannot be read. */

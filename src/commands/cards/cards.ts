@@ -68,7 +68,7 @@ export const listCards = command({
   path: 'cards list',
   summary: 'List cards, newest first',
   about: [
-    '--label, --where and --idle look at every page. --idle 30d shows cards that are older than 30 days and had no transaction since, not even a decline; it reads the transactions of that time.',
+    '--label, --where and --idle look at every page. --idle 30d shows cards that are not terminated, are older than 30 days and had no transaction since, not even a decline; it reads the transactions of that time.',
     CONDITION_VALUES,
   ],
   operation: 'cards.list',

@@ -144,7 +144,7 @@ async function programEnd(run: () => Promise<number>, stopped: NodeJS.Signals | 
   }
 }
 
-/** What says by itself that the command is not to be repeated, or that somebody has stopped it. */
+/** What is told as it is, beside what became of the program: nothing that a script repeats on. */
 const AS_IT_IS: ReadonlySet<ErrorKind> = new Set(['outcome_unknown', 'interrupted', 'terminated', 'internal']);
 
 /**
@@ -153,12 +153,13 @@ const AS_IT_IS: ReadonlySet<ErrorKind> = new Set(['outcome_unknown', 'interrupte
  */
 function withProgramEnd(thrown: unknown, card: string, { words }: { readonly words: string }): unknown {
   if (!(thrown instanceof CliError)) return thrown;
-  if (AS_IT_IS.has(thrown.kind)) return thrown.with({ message: `${thrown.message}; ${words}` });
   const { retryAfterMs: _, ...facts } = thrown.facts;
+  const notes = ['Do not run the command again: its card was made, and may have paid.', ...(facts.notes ?? [])];
+  if (AS_IT_IS.has(thrown.kind)) return thrown.with({ message: `${thrown.message}; ${words}`, notes });
   return new CliError('check_failed', {
     ...facts,
     message: `cards.create is done, but ${card} could not be terminated: ${facts.message}; ${words}`,
-    notes: ['Do not run the command again: its card was made, and may have paid.', ...(facts.notes ?? [])],
+    notes,
     outcome: 'done',
   });
 }
