@@ -33,10 +33,6 @@ export function openContext(opening: Opening) {
     return journalFor(run, await place(), work => void afterAnswer.push(work));
   });
   const shownLimits = async () => (await import('./journal.ts')).shownLimits(run, place);
-  const approvals = once(async () => {
-    const { approvalsFor } = await import('./approvals.ts');
-    return approvalsFor(run, await place());
-  });
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
   const pipeline = createPipeline({
@@ -104,10 +100,9 @@ export function openContext(opening: Opening) {
     journal: {
       /** Money operations and bulk runs; nothing is read before it is asked. */
       open: journal,
-      approvals,
       admin: once(async () => {
         const { journalAdmin } = await import('./journal-admin.ts');
-        return journalAdmin(run, place, async () => (await approvals()).approvers());
+        return journalAdmin(run, place);
       }),
       /** Writes and reveals of this machine. */
       audit,

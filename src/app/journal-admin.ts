@@ -1,23 +1,42 @@
-/** Making, checking and accepting a journal. */
-import { type Approver, readApproverLine } from '../approvals/request.ts';
+/** What persons do with a journal: they make, check and accept it, and approve operations that wait in it with a key of theirs. */
+import { join } from 'node:path';
+import { createKey, openKey, readPublicKey } from '../approvals/keys.ts';
+import {
+  type Approver,
+  approverLine,
+  readApproverLine,
+  shownRequest,
+  signRequest,
+  visible,
+} from '../approvals/request.ts';
 import type { ValueOf } from '../contract/field.ts';
 import { maybe, orNull, tells } from '../contract/own-field.ts';
 import { CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
+import { Secret } from '../core/secret.ts';
+import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '../files/private-files.ts';
 import { findAccount } from '../journal/account.ts';
 import { appendLine, type ChainFlaw, checkChain } from '../journal/chain.ts';
-import { doubtOpen } from '../journal/changes.ts';
+import { doubtOpen, unknownOp } from '../journal/changes.ts';
 import { type Database, sql, type Transaction } from '../journal/database.ts';
 import { noteKnownState } from '../journal/known-states.ts';
 import { isOp, MARKER_KEY } from '../journal/names.ts';
-import { setAsideSandbox, summaries } from '../journal/ops.ts';
+import { detail, setAsideSandbox, summaries } from '../journal/ops.ts';
 import { asAdmin } from '../journal/postgres.ts';
-import { journalLimits } from '../journal/rules.ts';
+import {
+  type ApprovalState,
+  approvalState,
+  approversOf,
+  journalLimits,
+  keepApproval,
+  pendingOp,
+  rejectOp,
+} from '../journal/rules.ts';
 import { initJournal, leaveJournal, setRules } from '../journal/shared.ts';
 import type { SharedPlace } from '../journal/shared-place.ts';
 import { acceptPlace, hasJournal, openSqlite, setAsideJournal } from '../journal/sqlite.ts';
 import { isLimitName, limitWords, parseLimit } from '../limits/limits.ts';
-import { type JournalPlace, postgresSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
+import { type JournalPlace, postgresSettings, rulesSettings, selfFor, sharedAddress, sharedPlace } from './journal.ts';
 import type { Run } from './run.ts';
 
 export const JOURNAL_STATE = {
@@ -58,6 +77,20 @@ export type JournalCheck = ValueOf<typeof JOURNAL_CHECK>;
 /** So far an accepted journal leaps ahead: every machine that has seen what was lost counts as having seen less. */
 const LEAP = 1_000_000;
 
+/** The key that this user approves with. */
+export const OWN_KEY = {
+  person: tells.text('The person; of a shared journal the login role.'),
+  keyid: tells.text('First digits of the digest of its public part.'),
+  line: tells.text('The line that makes it an approver.'),
+  place: tells.text('Where it lies: a path, or keychain.'),
+  listed: tells.yes('Whether it may approve in the journal of this run.'),
+} as const;
+export type OwnKey = ValueOf<typeof OWN_KEY>;
+
+/** Changes that are shown one by one before a person approves. */
+const MOST_SHOWN = 20;
+const KEYCHAIN_ENTRY = 'approval-key';
+
 export interface InitWishes {
   /** List the API key of this run. */
   readonly key: boolean;
@@ -67,13 +100,10 @@ export interface InitWishes {
   readonly approvers: readonly string[];
 }
 
-/** Making, checking and accepting a journal. `approvers` resolves to who may approve now. */
-export function journalAdmin(
-  run: Run,
-  placeOfRun: () => Promise<JournalPlace>,
-  approvers: () => Promise<readonly Approver[]>,
-) {
+/** The journal of a run as an admin and an approver see it; its place is not looked for before it is asked. */
+export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) {
   const { host, files, opened } = run;
+  const keyPath = join(host.folders.config, 'approval-key.json');
 
   async function accountHere(database: Database, place: JournalPlace): Promise<string | undefined> {
     if (isShared(place)) return (await place.listed())?.account;
@@ -113,6 +143,53 @@ export function journalAdmin(
     );
     const known = new Set(rows.map(({ marker }) => marker));
     return marked.filter(({ marker }) => !known.has(marker));
+  }
+
+  /** The key of this user; undefined where there is none. */
+  async function keptKey() {
+    const text = await readPrivate(keyPath, files);
+    if (text !== undefined) return { text, where: keyPath };
+    const keychain = await host.keychain();
+    const found = (await keychain.problem()) === undefined ? await keychain.read(KEYCHAIN_ENTRY) : undefined;
+    return found && { text: found.expose(), where: 'keychain' };
+  }
+
+  async function neededKey() {
+    const found = await keptKey();
+    if (found === undefined)
+      throw usage('there is no approval key of this user on this machine', 'cardwright ops keys create');
+    return found;
+  }
+
+  async function ownKey(): Promise<OwnKey> {
+    const { text, where } = await neededKey();
+    const { publicKey, keyid } = readPublicKey(text, where);
+    const listed = (await approvers()).find(each => each.keyid === keyid);
+    const person = listed?.person ?? (await placeOfRun()).user ?? host.user;
+    return { person, keyid, line: approverLine(person, publicKey), place: where, listed: listed !== undefined };
+  }
+
+  async function approvers(): Promise<readonly Approver[]> {
+    const place = await placeOfRun();
+    const settings = rulesSettings(run, place);
+    const database = await place.existing();
+    if (database === undefined) return (await settings.approvers()) ?? [];
+    // Of a journal that does not list the key yet, those for all accounts.
+    const account = await database.read(async tx => (await place.account?.(tx).catch(() => '')) ?? '');
+    return database.read(tx => approversOf(tx, account, settings));
+  }
+
+  /** Throws `not_found` for an op that the journal does not know, or where there is no journal. */
+  async function journalOf(op: string) {
+    const place = await placeOfRun();
+    const database = await place.existing();
+    if (database === undefined) throw unknownOp(op);
+    return { place, database, settings: rulesSettings(run, place) };
+  }
+
+  async function stateOf(op: string): Promise<ApprovalState> {
+    const { database, settings } = await journalOf(op);
+    return database.read(async tx => approvalState(tx, await pendingOp(tx, op), settings));
   }
 
   return {
@@ -204,6 +281,43 @@ export function journalAdmin(
         throw usage('no shared journal is named: --journal, CARDWRIGHT_JOURNAL_URL or the profile names one');
       return leaveJournal(await postgresSettings(run, address), role);
     },
+    /** Throws `usage` for an op that waits for nobody, `check_failed` where the journal was changed by something else. */
+    review: async (op: string) => heldRequest(await stateOf(op)),
+    /** Signs what was reviewed. `passphrase` is asked when there is a key. Throws `guarded` where it would not count. */
+    async approve(op: string, passphrase: () => Promise<Secret>) {
+      const { text } = await stateOf(op);
+      const own = await neededKey();
+      const key = openKey(own.text, own.where, await passphrase(), host.scrypt);
+      const { place, settings } = await journalOf(op);
+      return heldRequest(await keepApproval(await place.open(), op, signRequest(text, key), settings));
+    },
+    async reject(op: string, reason: string) {
+      const { place, database } = await journalOf(op);
+      const self = selfFor(host, place);
+      await rejectOp(await place.open(), op, { who: self.holder, reason });
+      return detail(database, self, op);
+    },
+    async createKey(passphrase: Secret, where: 'file' | 'keychain') {
+      if ((await keptKey()) !== undefined) throw keyIsThere();
+      const place = await placeOfRun();
+      const text = createKey(passphrase, { random: count => host.random.bytes(count), scrypt: host.scrypt });
+      if (where === 'keychain') {
+        const problem = await (await host.keychain()).write(KEYCHAIN_ENTRY, new Secret(text));
+        if (problem !== undefined)
+          throw notSent('guarded', `the key was not made: ${problem}`, 'cardwright ops keys create');
+      } else {
+        await preparePrivateFolder(host.folders.config, files);
+        await createPrivate(keyPath, text).catch((error: unknown) => {
+          throw systemCode(error) === 'EEXIST' ? keyIsThere() : error;
+        });
+      }
+      if (place.user === undefined)
+        await listApprover(await place.open(), approverLine(host.user, readPublicKey(text, where).publicKey));
+      return ownKey();
+    },
+    /** Throws `usage` where there is none. */
+    ownKey,
+    approvers,
     /** After the built-in sandbox was replaced: its cards leave the journal, the mirror and the completion of this machine. Nothing for a sandbox elsewhere. */
     async setAsideSandbox(): Promise<void> {
       const { state: stateFolder, data, cache } = host.folders;
@@ -217,8 +331,7 @@ export function journalAdmin(
       await removeMirror(mirrorPath(data, 'sandbox'));
       if (!hasJournal(stateFolder)) return;
       try {
-        const database = await openSqlite({ stateFolder, files, clock: host.clock });
-        await setAsideSandbox(database, `${host.user}@${host.machine}`).finally(() => database.close());
+        await withLocal(database => setAsideSandbox(database, `${host.user}@${host.machine}`), false);
       } catch (thrown) {
         // The sandbox is replaced already.
         if (!(thrown instanceof CliError)) throw thrown;
@@ -266,6 +379,47 @@ export function journalAdmin(
     await withLocal(acceptHere, false);
     return [`The damaged journal is in ${aside}; a new one is in its place, and is empty.`];
   }
+}
+
+/** In the journal of one machine whoever makes a key at its terminal may approve. */
+async function listApprover(database: Database, line: string): Promise<void> {
+  const approver = readApproverLine(line);
+  if (approver === undefined) return;
+  const { keyid, person, key } = approver;
+  await database.transaction(async tx => {
+    const columns = ['account', 'keyid', 'person', 'key', 'added'];
+    await tx.insert('approver', columns, [['', keyid, person, Buffer.from(key).toString('base64'), await tx.now()]]);
+  });
+}
+
+export type HeldRequest = ReturnType<typeof heldRequest>;
+
+/** An op that waits for persons. */
+function heldRequest({ request, changes, counted, needed }: ApprovalState) {
+  const shown = changes.slice(0, MOST_SHOWN).map(({ n, operation, request: text }) => {
+    const { method, path, body = '' } = JSON.parse(text) as { method: string; path: string; body?: string };
+    return visible(`${n} ${operation}: ${method} ${path} ${body}`.trim());
+  });
+  return {
+    op: request.op,
+    command: request.command,
+    changes: request.changes,
+    /** Cents. */
+    total: request.total_cents,
+    needed,
+    /** Who has approved it. */
+    persons: counted.persons,
+    /** The rule that holds it, who has asked, and until when it can be approved, UTC. */
+    waits: { why: request.why, requested_by: request.requested_by, expires_at: request.expires_at },
+    /** Every fact that is signed: name and words. */
+    facts: shownRequest(request),
+    /** The first changes, as requests. */
+    requests: changes.length > MOST_SHOWN ? [...shown, `and ${changes.length - MOST_SHOWN} more`] : shown,
+  };
+}
+
+function keyIsThere(): CliError {
+  return usage('there is an approval key already, and it is not overwritten', 'cardwright ops keys show');
 }
 
 /** `limits` are names of those that the journal itself sets. */

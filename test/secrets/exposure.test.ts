@@ -28,7 +28,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'profile/profile-file.ts': 'the profile file',
   'profile/store.ts': 'checking its form',
   'approvals/keys.ts': 'a passphrase, for the key that opens an approval key',
-  'app/approvals.ts': 'an approval key out of the keychain, which is sealed itself',
+  'app/journal-admin.ts': 'an approval key out of the keychain, which is sealed itself',
   'commands/ops/approvals.ts': 'a new passphrase: its length, and whether it was typed twice the same',
 };
 

@@ -1,6 +1,6 @@
 /** Approving or rejecting an operation, and the keys that sign. */
 
-import { OWN_KEY, type OwnKey } from '../../app/approvals.ts';
+import { OWN_KEY, type OwnKey } from '../../app/journal-admin.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -34,8 +34,8 @@ export const approveOp = command({
   },
   async run(ctx, { op: id }) {
     if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
-    const approvals = await ctx.journal.approvals();
-    const request = await approvals.review(id);
+    const journal = await ctx.journal.admin();
+    const request = await journal.review(id);
     if (!ctx.ui.canAsk) {
       throw notSent(
         'not_confirmed',
@@ -54,7 +54,7 @@ export const approveOp = command({
     if (!(await ctx.ui.prompts.typed(`Approve this? Type ${what}`, { expect, flag: 'a terminal' })))
       throw notSent('not_confirmed', 'not confirmed. Nothing was signed.', { reason: 'declined' });
     const passphrase = () => ctx.ui.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' });
-    const { persons, needed } = await approvals.approve(id, passphrase);
+    const { persons, needed } = await journal.approve(id, passphrase);
     return { op: id, have: persons.length, needed, persons };
   },
   columns: 'op have needed persons:2',
@@ -84,7 +84,7 @@ export const rejectOp = command({
     'A request that has expired': 'ops reject op_00000000000000000000000001 --reason expired',
   },
   async run(ctx, { op: id, reason }) {
-    return (await ctx.journal.approvals()).reject(id, reason);
+    return (await ctx.journal.admin()).reject(id, reason);
   },
   show: detail => showDetail(detail),
 });
@@ -134,7 +134,7 @@ export const createApprovalKey = command({
       throw refusal(`a passphrase has ${SHORTEST_PASSPHRASE} characters or more`, 'passphrase');
     const again = await ctx.ui.prompts.secret('The same once more', { flag: 'a terminal' });
     if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
-    return (await ctx.journal.approvals()).createKey(passphrase, keychain ? 'keychain' : 'file');
+    return (await ctx.journal.admin()).createKey(passphrase, keychain ? 'keychain' : 'file');
   },
   show: keyView,
 });
@@ -150,7 +150,7 @@ export const showApprovalKey = command({
   reach: 'files',
   about: 'The line is "person ed25519 key". It holds no secret.',
   examples: { 'For an admin of a shared journal': 'ops keys show -q' },
-  run: async ctx => (await ctx.journal.approvals()).ownKey(),
+  run: async ctx => (await ctx.journal.admin()).ownKey(),
   show: keyView,
 });
 
@@ -162,7 +162,7 @@ export const listApprovers = command({
   about:
     'Those of the limits of an administrator where they name any; else those of the shared journal, of the approvers_file of the profile, or of the journal of this machine.',
   examples: { 'Who may approve': 'ops keys list' },
-  run: async ctx => (await (await ctx.journal.approvals()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
+  run: async ctx => (await (await ctx.journal.admin()).approvers()).map(({ person, keyid }) => ({ person, keyid })),
   noun: 'key',
   idField: 'keyid',
   columns: KEY_COLUMNS,

@@ -222,7 +222,7 @@ const MOST_REVIEWED = 20;
 
 /** How many have approved an op that waits; undefined where its request was changed, which approving and resuming refuse. */
 async function approvalOf(ctx: Context, op: string): Promise<ValueOf<typeof WAITING> | undefined> {
-  const request = await undefinedOn('check_failed', (await ctx.journal.approvals()).review(op));
+  const request = await undefinedOn('check_failed', (await ctx.journal.admin()).review(op));
   return (
     request && { have: request.persons.length, needed: request.needed, persons: request.persons, ...request.waits }
   );
