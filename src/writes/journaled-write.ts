@@ -1,7 +1,7 @@
 /** One money operation through the journal: a run of one row (docs/design/reliability.md, section 5). */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
-import type { Reader } from '../contract/service.ts';
+import type { Answered, Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { inputDigest } from '../journal/digest.ts';
@@ -10,6 +10,9 @@ import type { EarlierUse, PlannedRow, RowOutcome, RunPlan } from '../journal/typ
 import { afterwards, objected } from '../journal/words.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** What a write shows of itself, whichever way it went. */
+export type Shown<Result> = Pick<Answered<Result>, 'result' | 'changed' | 'reread'>;
 
 export interface JournaledWrite extends NamedWrite {
   readonly operation: WriteName;
@@ -28,10 +31,7 @@ export interface NamedWrite extends Pick<PlannedRow, 'purpose' | 'asked' | 'body
   readonly command?: string | undefined;
 }
 
-export interface JournaledResult {
-  readonly result: Values;
-  readonly changed: boolean;
-  readonly reread: boolean;
+export interface JournaledResult extends Shown<Values> {
   readonly op: string;
   /** Whether persons have approved it: `Run.isReleased`. */
   readonly isReleased?: boolean | undefined;

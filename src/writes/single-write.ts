@@ -12,7 +12,7 @@ import type { Journal, PreparedRun } from '../journal/journal.ts';
 import type { Run } from '../journal/run.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
-import type { NamedWrite } from './journaled-write.ts';
+import type { NamedWrite, Shown } from './journaled-write.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
@@ -31,10 +31,7 @@ export interface WriteOptions<Before> extends NamedWrite {
   readonly showsEarlier?: false | undefined;
 }
 
-export interface WriteResult<N extends WriteName, Before> {
-  readonly result: Result<N>;
-  readonly changed: boolean;
-  readonly reread: boolean;
+export interface WriteResult<N extends WriteName, Before> extends Shown<Result<N>> {
   readonly before: Before | undefined;
   /** Of a change that was named. */
   readonly intent?: UsedIntent;
@@ -65,10 +62,7 @@ export interface WriteSettings extends Asker, Pick<DirectWrite, 'clock' | 'rando
   readonly onOp: (op: string) => void;
 }
 
-interface Answer {
-  readonly result: unknown;
-  readonly changed: boolean;
-  readonly reread: boolean;
+interface Answer extends Shown<unknown> {
   readonly before?: unknown;
   /** Of a journaled write. */
   readonly op?: string;
