@@ -56,24 +56,13 @@ interface Proof {
  */
 function proofOfCard(card: Values, asked: Values, evidence: Evidence): Proof {
   const { plannedAt, mark } = evidence;
-  const metadata = membersOf(card['metadata']);
   const differences = cardDifferences(card, asked);
-  const age = ageProblem(card['created_at'], plannedAt);
-  if (mark !== undefined) {
-    const echoed = metadata[mark.key];
-    if (age === TOO_OLD) return { by: 'nothing', differences: [age, ...differences] };
-    if (echoed === mark.value) return { by: 'mark', differences };
-    if (echoed !== undefined) {
-      return { by: 'nothing', differences: ['the card carries the mark of another operation', ...differences] };
-    }
-  }
-  const unmarked = ageProblem(card['created_at'], plannedAt, marginWithoutMark(evidence));
-  if (unmarked !== undefined) differences.push(unmarked);
+  const other = notMadeNow(card, evidence);
+  if (other !== undefined) return { by: 'nothing', differences: [other, ...differences] };
+  if (mark !== undefined && membersOf(card['metadata'])[mark.key] === mark.value) return { by: 'mark', differences };
+  const undated = ageProblem(card['created_at'], plannedAt);
+  if (undated !== undefined) differences.push(undated);
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
-}
-
-function marginWithoutMark({ byServiceClock, ownKey }: Evidence): number {
-  return byServiceClock && ownKey ? SERVICE_MARGIN_MS : CLOCK_MARGIN_MS;
 }
 
 /**
@@ -81,10 +70,10 @@ function marginWithoutMark({ byServiceClock, ownKey }: Evidence): number {
  * or changed by now says nothing, and neither does a service that gives no metadata back.
  */
 export function notMadeNow(card: Values, evidence: Evidence): string | undefined {
-  const { plannedAt, mark } = evidence;
+  const { plannedAt, mark, byServiceClock, ownKey } = evidence;
   const read = mark && membersOf(card['metadata'])[mark.key];
-  if (read !== undefined && read !== mark?.value) return OTHER_MARK;
-  const margin = read !== undefined ? CLOCK_MARGIN_MS : marginWithoutMark(evidence);
+  if (read !== undefined && read !== mark?.value) return 'it carries the mark of another operation';
+  const margin = read === undefined && byServiceClock && ownKey ? SERVICE_MARGIN_MS : CLOCK_MARGIN_MS;
   return ageProblem(card['created_at'], plannedAt, margin) === TOO_OLD ? TOO_OLD : undefined;
 }
 
@@ -108,7 +97,6 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
   return Math.abs(readAt - answeredAt) > MADE_APART_MS ? 'it was made at another time than the answer says' : undefined;
 }
 
-const OTHER_MARK = 'it carries the mark of another operation';
 const TOO_OLD = 'it is older than this operation';
 
 function cardDifferences(card: Values, asked: Values): string[] {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
 import { isWrite } from '../client/encode.ts';
 import type { WriteName } from '../contract/calls.ts';
-import type { Shape } from '../contract/field.ts';
+import type { InputFields, Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { isJournaled } from '../contract/raw.ts';
@@ -17,19 +17,12 @@ import { Secret } from '../core/secret.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { openNamedCalls } from './journal.ts';
 import {
+  CALL_OPTIONS,
+  CLIENT_OPTIONS,
   checkOptions,
   chosenJournal,
-  type Given,
-  isAbsent,
-  isText,
-  JOURNAL_OPTIONS,
   missing,
-  needBoolean,
-  needMilliseconds,
   needObject,
-  needSignal,
-  needText,
-  needWarn,
   ownStateFolder,
 } from './options.ts';
 
@@ -37,19 +30,8 @@ declare const CARDWRIGHT_VERSION: string;
 
 type Values = Readonly<Record<string, unknown>>;
 
-const OPTIONS = {
-  baseUrl: needText,
-  apiKey: needText,
-  live: needBoolean,
-  socketPath: needText,
-  timeoutMs: needMilliseconds,
-  onWarning: needWarn,
-  ...JOURNAL_OPTIONS,
-} as const;
-type Options = Given<typeof OPTIONS>;
-
-const CALLING = { idempotencyKey: needText, intent: needText, signal: needSignal } as const;
-type Calling = Given<typeof CALLING>;
+type Options = InputFields<typeof CLIENT_OPTIONS> & { readonly onWarning?: ((text: string) => void) | undefined };
+type Calling = InputFields<typeof CALL_OPTIONS> & { readonly signal?: AbortSignal | undefined };
 
 /** The error of every method; its members are described in scripts/library-client.d.cts. */
 export class CardwrightError extends Error {
@@ -114,10 +96,10 @@ export function createClient(options: Options) {
 /** Throws `usage` and `guarded` for options that cannot be used. */
 function partsOf(options: Options) {
   needObject('the options of createClient', options);
-  const { apiKey, baseUrl: address, socketPath, timeoutMs, onWarning } = options;
-  needText('apiKey', apiKey);
-  needText('baseUrl', address);
-  checkOptions(options, OPTIONS);
+  const { onWarning, ...given } = options;
+  checkOptions(given, CLIENT_OPTIONS);
+  if (onWarning !== undefined && typeof onWarning !== 'function') throw usage('onWarning must be a function');
+  const { apiKey, baseUrl: address, socketPath, timeoutMs } = given;
   const key = readKey(apiKey);
   const mode = keyMode(key);
   if (mode === 'live' && options.live !== true) throw notSent('guarded', 'this is a live key; say live: true');
@@ -209,7 +191,11 @@ function movedCard(operation: string, asked: Values): string | undefined {
 function callingOf(calling: Calling | null): Calling {
   if (calling === null) return {};
   needObject('the options of a call', calling);
-  checkOptions(calling, CALLING);
+  const { signal, ...given } = calling;
+  checkOptions(given, CALL_OPTIONS);
+  // By what is used of it: that of a test environment is of another class.
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
+    throw usage('signal must be an AbortSignal');
   return calling;
 }
 
@@ -224,8 +210,8 @@ export function verifyWebhook(delivery: {
     const { payload, signature, secrets } = delivery;
     if (typeof payload !== 'string' && !(payload instanceof Uint8Array))
       throw missing('payload', 'text or bytes', payload);
-    if (!isAbsent(signature) && !(Array.isArray(signature) && signature.every(isText)))
-      needText('signature', signature);
+    const isText = (each: unknown) => typeof each === 'string';
+    if (![signature ?? []].flat().every(isText)) throw missing('signature', 'text', signature);
     if (!Array.isArray(secrets) || !secrets.every(isText)) throw missing('secrets', 'a list of texts', secrets);
   });
   const { payload, signature, secrets } = delivery;

@@ -2,9 +2,12 @@
 
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { type InputFields, must, type Shape } from '../contract/field.ts';
+import { flag, integer, text } from '../contract/own-field.ts';
+import { shapeProblem } from '../contract/violation.ts';
 import { DAY } from '../core/durations.ts';
 import { type CliError, usage } from '../core/errors.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, withoutUndefined } from '../core/objects.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Environment } from '../platform/host.ts';
 
@@ -18,7 +21,7 @@ export interface ChosenJournal {
 
 /** Undefined where none is named. Throws `usage` for what cannot be used. */
 export function chosenJournal(
-  { journal, journalPasswordFile, journalFolder }: Given<typeof JOURNAL_OPTIONS>,
+  { journal, journalPasswordFile, journalFolder }: InputFields<typeof CLIENT_OPTIONS>,
   own: Pick<FolderFacts, 'env' | 'platform'>,
 ): ChosenJournal | undefined {
   const folder = (name: string, path: string) => absolute(name, path, 'a folder');
@@ -59,55 +62,32 @@ function homeOrNone(): string {
   }
 }
 
-export const isText = (value: unknown) => typeof value === 'string';
-export const isAbsent = (value: unknown) => value === undefined || value === null;
+/** Options of `createClient` that are values of JSON; all of them are described in scripts/library-client.d.cts. */
+export const CLIENT_OPTIONS = {
+  apiKey: must(text('')),
+  baseUrl: must(text('')),
+  live: flag(''),
+  socketPath: text(''),
+  // Timers of Node know no more than 24 days.
+  timeoutMs: integer('', { min: 1, max: DAY }),
+  journal: text(''),
+  journalPasswordFile: text(''),
+  journalFolder: text(''),
+} as const;
 
-/** How one value is checked; throws `usage`. */
-type Check<Value> = (name: string, value: unknown) => asserts value is Value;
-
-/** Options by name, as a table of checks has them. */
-export type Given<Checks> = {
-  readonly [Name in keyof Checks]?: Checks[Name] extends Check<infer Value> ? Value | undefined : never;
-};
-
-function needs<Value>(form: string, fits: (value: unknown) => boolean): Check<Value> {
-  return (name, value) => {
-    if (!fits(value)) throw missing(name, form, value);
-  };
-}
-
-export const needObject: Check<object> = needs('an object', isObject);
-export const needText: Check<string> = needs('text', isText);
-export const needBoolean: Check<boolean> = needs('true or false', value => typeof value === 'boolean');
-export const needWarn: Check<(text: string) => void> = needs('a function', value => typeof value === 'function');
-/** Longer ones are a mistake, and timers of Node know no more than 24 days. */
-export const needMilliseconds: Check<number> = needs(
-  `a whole number of milliseconds, from 1 to ${DAY}`,
-  value => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= DAY,
-);
-/** By what is used of it: that of a test environment is of another class. */
-export const needSignal: Check<AbortSignal> = needs('an AbortSignal', value => {
-  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
-  return typeof aborted === 'boolean' && typeof addEventListener === 'function';
-});
-
-/** Where operations are kept; described in scripts/library-client.d.cts. */
-export const JOURNAL_OPTIONS = { journal: needText, journalPasswordFile: needText, journalFolder: needText } as const;
+/** Options of one call. */
+export const CALL_OPTIONS = { idempotencyKey: text(''), intent: text('') } as const;
 
 /** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
-export function checkOptions(
-  given: object,
-  checks: Readonly<Record<string, (name: string, value: unknown) => void>>,
-): void {
-  const known = new Map(Object.entries(checks));
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    const check = known.get(name);
-    if (check === undefined) throw usage(`${name} is not known here; known: ${[...known.keys()].join(', ')}`);
-    check(name, value);
-  }
+export function checkOptions(given: object, shape: Shape): void {
+  const problem = shapeProblem(shape, withoutUndefined(given));
+  if (problem !== undefined) throw usage(`${problem.field} ${problem.text}`);
+}
+
+export function needObject(name: string, value: unknown): asserts value is object {
+  if (!isObject(value)) throw missing(name, 'an object', value);
 }
 
 export function missing(name: string, form: string, value: unknown): CliError {
-  return usage(isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`);
+  return usage(value === undefined || value === null ? `${name} is missing` : `${name} must be ${form}`);
 }

@@ -59,40 +59,37 @@ type Order = { readonly account: string } & (
   | { readonly action: 'write'; readonly secret: string }
 );
 
-type Answer = { readonly value: string | undefined } | { readonly problem: string };
+interface Answer {
+  /** Undefined where there is none, and of what was no reading. */
+  readonly value?: string | undefined;
+  /** Why nothing was done. */
+  readonly problem?: string;
+}
 
 /** Nothing is started before it is asked. */
 export function openKeychain(around: KeychainDependencies): Keychain {
   const ask = (order: Order) => runChild(order, around);
   return {
     async problem() {
-      if (around.platform === 'linux') {
-        const bus = sessionBus(around.env);
-        if (bus !== undefined) return bus;
-      }
-      const answer = await ask({ action: 'read', account: PROBED });
-      return 'problem' in answer ? answer.problem : undefined;
+      const bus = around.platform === 'linux' ? sessionBus(around.env) : undefined;
+      return bus ?? (await ask({ action: 'read', account: PROBED })).problem;
     },
     async read(account) {
-      const answer = await ask({ action: 'read', account });
-      if ('problem' in answer)
-        throw notSent(
-          'not_authenticated',
-          `the key is in the keychain of this system, and ${answer.problem}`,
-          'cardwright doctor',
-        );
-      return answer.value === undefined ? undefined : new Secret(answer.value);
+      const { value, problem } = await ask({ action: 'read', account });
+      if (problem !== undefined) {
+        const message = `the key is in the keychain of this system, and ${problem}`;
+        throw notSent('not_authenticated', message, 'cardwright doctor');
+      }
+      return value === undefined ? undefined : new Secret(value);
     },
     async write(account, key) {
       const written = await ask({ action: 'write', account, secret: key.expose() });
-      if ('problem' in written) return written.problem;
-      const back = await ask({ action: 'read', account });
-      if ('problem' in back) return back.problem;
-      return back.value === key.expose() ? undefined : 'the keychain did not give back what it was given';
+      if (written.problem !== undefined) return written.problem;
+      const { value, problem } = await ask({ action: 'read', account });
+      return problem ?? (value === key.expose() ? undefined : 'the keychain did not give back what it was given');
     },
     async remove(account) {
-      const answer = await ask({ action: 'remove', account });
-      return 'problem' in answer ? answer.problem : undefined;
+      return (await ask({ action: 'remove', account })).problem;
     },
   };
 }

@@ -16,7 +16,7 @@ function thrownBy(work: () => unknown): unknown {
   }
 }
 
-const TIMEOUT = 'timeoutMs must be a whole number of milliseconds, from 1 to 86400000';
+const OUTSIDE = 'is outside the limit: from 1 to 86400000';
 
 it.each([
   ['apiKey is missing', () => createClient({ baseUrl, apiKey: undefined } as never)],
@@ -24,12 +24,12 @@ it.each([
   ['baseUrl is missing', () => createClient({ apiKey } as never)],
   ['baseUrl must be text', () => createClient({ apiKey, baseUrl: 7 } as never)],
   ['the options of createClient is missing', () => createClient(undefined as never)],
-  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 0 } as never)],
-  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 0.5 } as never)],
-  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: 86_400_001 } as never)],
-  [TIMEOUT, () => createClient({ baseUrl, apiKey, timeoutMs: '5000' } as never)],
+  [`timeoutMs 0 ${OUTSIDE}`, () => createClient({ baseUrl, apiKey, timeoutMs: 0 } as never)],
+  ['timeoutMs must be a whole number', () => createClient({ baseUrl, apiKey, timeoutMs: 0.5 } as never)],
+  [`timeoutMs 86400001 ${OUTSIDE}`, () => createClient({ baseUrl, apiKey, timeoutMs: 86_400_001 } as never)],
+  ['timeoutMs must be a whole number', () => createClient({ baseUrl, apiKey, timeoutMs: '5000' } as never)],
   [
-    'jornal is not known here; known: baseUrl, apiKey, live, socketPath, timeoutMs, onWarning, journal, journalPasswordFile, journalFolder',
+    'jornal is not known here; known: apiKey, baseUrl, live, socketPath, timeoutMs, journal, journalPasswordFile, journalFolder',
     () => createClient({ baseUrl, apiKey, jornal: '/folder' } as never),
   ],
   ['live must be true or false', () => createClient({ baseUrl, apiKey, live: 'true' } as never)],
