@@ -1,6 +1,6 @@
 /** What all views are made of: texts and values as they are shown, badges, facts, what is copied. */
 import { printable, printableLines } from '../terminal/printable.ts';
-import { addressOf, addressOfId } from './address.ts';
+import { addressIn, addressOf, addressOfId } from './address.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
@@ -21,9 +21,9 @@ export const Time = ({ iso }: { readonly iso: string }) => (
   </time>
 );
 
-/** An id, as a link where a view shows it. */
+/** An id, as a link where another view shows it. */
 export function Id({ id, title }: { readonly id: string; readonly title?: string }) {
-  const address = addressOfId(id);
+  const address = addressIn(location.hash).id === id ? undefined : addressOfId(id);
   const shown = <code title={title}>{printable(id)}</code>;
   return address === undefined ? shown : <a href={address}>{shown}</a>;
 }
@@ -243,7 +243,8 @@ export function laidOut(text: string): string {
   }
 }
 
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
+/** Of what is said otherwise to a reader than in the contract and in the ledger. */
+const WORDS: Readonly<Record<string, string>> = {
   mcc: 'MCC',
   bin: 'BIN',
   last4: 'last four digits',
@@ -254,11 +255,21 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   exp_month: 'good until, month',
   exp_year: 'good until, year',
   webhook_id: 'subscription',
+  authorization: 'purchase',
+  decline: 'declined purchase',
+  create: 'created',
+  fund: 'funded',
+  withdraw: 'withdrawn',
+  terminate: 'terminated',
+  authorize: 'authorized',
+  increment: 'raised',
+  settle: 'settled',
+  release: 'hold given back',
 };
 
-/** The name of a field, or a word of the contract such as `three_ds_failed`, as words. */
+/** The name of a field, or a word such as `three_ds_failed`, as words. */
 export const wordsOf = (name: string) =>
-  ABBREVIATIONS[name] ?? name.replace(/_id$/, '').replace('three_ds', '3DS').replaceAll('_', ' ');
+  WORDS[name] ?? name.replace(/_id$/, '').replace('three_ds', '3DS').replaceAll('_', ' ');
 
 /** Something that is shown of an item: a column of a list, a fact of a detail. */
 export interface Field<Item> {

@@ -98,7 +98,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await page.getByRole('link', { name: '••••' }).first().waitFor();
     await press('j', 'Enter');
     await page.getByRole('heading', { level: 1, name: 'Card ••••' }).waitFor();
-    await page.getByText('authorize: card −$30.00, hold +$30.00').waitFor();
+    await page.getByText('authorized: card −$30.00, hold +$30.00').waitFor();
     await page.getByText('are the sums of all entries.').waitFor();
   });
 

@@ -131,6 +131,7 @@ const OVERVIEW = {
   pending_deposits: count('Deposits that are not confirmed.'),
   webhooks: count('Subscriptions.'),
   failed_deliveries: count('Deliveries that were given up.'),
+  retried_deliveries: count('Deliveries that failed and go once more by themselves.'),
   events: count('Events recorded.'),
   faults: count('Fault rules that can still happen.'),
   timers: count('What happens by itself later: timers and queued deliveries.'),

@@ -3,7 +3,7 @@ import { addressOf, addressOfId } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { count, type Field, masked, money, Part, SaidInMoney, shortTime, show } from '../parts.tsx';
+import { count, type Field, masked, money, Part, SaidInMoney, shortTime, show, wordsOf } from '../parts.tsx';
 import type { Told } from '../session.ts';
 
 type WholeCard = Told<'cards.show'>;
@@ -136,7 +136,7 @@ const ENTRIES: TableOf<Entry> = {
   foldedBy: ({ kind, card, hold }) => `${kind} ${card} ${hold}`,
   fields: [
     show.field('What', ({ at, ref, kind, id }, of) => (
-      <span title={`entry ${id}, ${shortTime(at)}, ${ref}`}>{times(of) + kind}</span>
+      <span title={`entry ${id}, ${shortTime(at)}, ${ref}`}>{times(of) + wordsOf(kind)}</span>
     )),
     ...MOVED,
   ],
@@ -168,7 +168,8 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
       return (
         <>
           <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b>{' '}
-          <SaidInMoney line={text} /> {address !== undefined && <a href={address}>{what}</a>}
+          <SaidInMoney line={text.replace(/^[a-z]+/, wordsOf)} />{' '}
+          {address !== undefined && <a href={address}>{what}</a>}
         </>
       );
     }),

@@ -5,6 +5,7 @@ import { Act, RowForm } from '../form.tsx';
 import { Ask, filter, Rows, type TableOf, type ViewOf } from '../list.tsx';
 import { CardLink, Id, inMoney, masked, money, Part, show, wordsOf } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
+import type { Input } from '../tables.ts';
 import { MOVED } from './cards.tsx';
 
 type OnCard = Pick<Transaction & Challenge, 'amount' | 'card_id' | 'last4' | 'merchant'>;
@@ -23,19 +24,20 @@ const titleOf = ({ amount, merchant, last4 }: OnCard) => `${money(amount)} at ${
 type Transaction = Told<'transactions'>;
 type Whole = Told<'transactions.show'>;
 
-const KINDS: Readonly<Record<string, string>> = { authorization: 'purchase', decline: 'declined purchase' };
-const kindOf = (type: string) => KINDS[type] ?? type;
+/** A step that may be taken next. */
+type Step = readonly [row: AdminName, label: string];
 
-const STEPS: Readonly<Record<string, string>> = {
-  authorize: 'Authorized',
-  increment: 'Raised',
-  settle: 'Settled',
-  release: 'Hold given back',
-  refund: 'Refunded',
-};
+/** Each behind a line that opens its form. */
+const Steps = ({ steps, fixed }: { readonly steps: readonly Step[]; readonly fixed: Input }) => (
+  <>
+    {steps.map(([row, label]) => (
+      <RowForm key={row} row={row} folded={label} fixed={fixed} label={label} />
+    ))}
+  </>
+);
 
 /** What may happen to a purchase next, by its state. */
-const NEXT: Readonly<Record<string, readonly (readonly [row: AdminName, label: string])[]>> = {
+const NEXT: Readonly<Record<string, readonly Step[]>> = {
   pending: [
     ['simulate.settle', 'Settle'],
     ['simulate.increment', 'Raise'],
@@ -48,7 +50,7 @@ const NEXT: Readonly<Record<string, readonly (readonly [row: AdminName, label: s
 const CHAIN: TableOf<Whole['chain'][number]> = {
   caption: 'What became of the purchase, oldest first',
   fields: [
-    show.text('Step', ({ kind }) => STEPS[kind] ?? kind),
+    show.text('Step', ({ kind }) => wordsOf(kind)),
     ...MOVED,
     show.field('Record', ({ ref, id }) => <Id id={ref} title={`entry ${id}`} />, 'l'),
     show.time('Time', entry => entry.at),
@@ -74,7 +76,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
       MERCHANT,
       show.text(
         'Kind',
-        ({ type, decline_reason: why }) => (why === null ? kindOf(type) : `declined: ${wordsOf(why)}`),
+        ({ type, decline_reason: why }) => (why === null ? wordsOf(type) : `declined: ${wordsOf(why)}`),
         'l',
       ),
       show.time('Time', item => item.created_at),
@@ -103,10 +105,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
     rest: ({ id: authorization_id, type, status, chain }) => (
       <Part title="What became of it">
         <Rows list={CHAIN} items={chain} />
-        {type === 'authorization' &&
-          NEXT[status]?.map(([row, label]) => (
-            <RowForm key={row} row={row} folded={label} fixed={{ authorization_id }} label={label} />
-          ))}
+        {type === 'authorization' && <Steps steps={NEXT[status] ?? []} fixed={{ authorization_id }} />}
       </Part>
     ),
   },
@@ -156,6 +155,11 @@ function inWords({ outcome, decline_reason: reason, checks }: Why): string {
 
 type Challenge = Told<'challenges'>;
 
+const UNANSWERED: readonly Step[] = [
+  ['simulate.cancel', 'Cancel as the card holder'],
+  ['simulate.challenge-expire', 'Let it expire'],
+];
+
 /** Never with its code but behind a step. */
 export const CHALLENGES: ViewOf<Challenge> = {
   view: 'challenges',
@@ -188,18 +192,7 @@ export const CHALLENGES: ViewOf<Challenge> = {
         <Part title="Answer it">
           <RowForm row="challenges.reveal" fixed={{ challenge_id }} label="Show code" isSecret />
           <RowForm row="simulate.answer" fixed={{ challenge_id }} begins={{ answer: 'right' }} label="Answer" />
-          <RowForm
-            row="simulate.cancel"
-            folded="Cancel it"
-            fixed={{ challenge_id }}
-            label="Cancel as the card holder"
-          />
-          <RowForm
-            row="simulate.challenge-expire"
-            folded="Let it expire"
-            fixed={{ challenge_id }}
-            label="Let it expire"
-          />
+          <Steps steps={UNANSWERED} fixed={{ challenge_id }} />
         </Part>
       ) : (
         <p class="quiet">It has no code any more.</p>
@@ -208,6 +201,11 @@ export const CHALLENGES: ViewOf<Challenge> = {
 };
 
 type Deposit = Told<'deposits'>;
+
+const UNCONFIRMED: readonly Step[] = [
+  ['simulate.confirmations', 'Add confirmations'],
+  ['simulate.fail', 'Let it fail'],
+];
 
 const coins = ({ crypto_amount: amount, currency }: Deposit) => `${amount} ${currency.toUpperCase()}`;
 const confirmed = ({ confirmations, required_confirmations: needed }: Deposit) => `${confirmations} of ${needed}`;
@@ -248,17 +246,6 @@ export const DEPOSITS: ViewOf<Deposit> = {
       show.id('Hash on the chain', item => item.tx_hash),
       show.id('Deposit', item => item.id),
     ],
-    rest: ({ id: deposit_id, status }) =>
-      status === 'pending' && (
-        <>
-          <RowForm
-            row="simulate.confirmations"
-            folded="Count some blocks"
-            fixed={{ deposit_id }}
-            label="Add confirmations"
-          />
-          <RowForm row="simulate.fail" folded="Let it fail" fixed={{ deposit_id }} label="Let it fail" />
-        </>
-      ),
+    rest: ({ id: deposit_id, status }) => status === 'pending' && <Steps steps={UNCONFIRMED} fixed={{ deposit_id }} />,
   },
 };

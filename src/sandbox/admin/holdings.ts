@@ -31,12 +31,11 @@ export const HOLDINGS = {
   overview: ({ sql, now }) => {
     const { shape } = ADMIN_OPERATIONS.overview.returns;
     const held = sql.known(HOLDINGS_NOW)[0] as Readonly<Record<keyof typeof shape, unknown>>;
-    const { transactions, webhooks, events } = countAll(sql);
     const { faults } = changeCount(sql, now);
     const { data, page } = pageOfList('timers', { sql, input: { per_page: 1 } }, TIMERS, () => ({ state: 'waiting' }));
     const [next] = data;
     return wired(shape, {
-      ...{ ...held, now, transactions, webhooks, events, faults, timers: page.total },
+      ...{ ...countAll(sql), ...held, now, faults, timers: page.total },
       next_timer: next === undefined ? null : { due_at: next.due_at, kind: next.kind, ref: next.ref },
     });
   },
@@ -151,7 +150,8 @@ const HOLDINGS_NOW = `select w.data_set, w.deposited, w.balance as wallet, w.spe
     (select count(*) from timers where kind = 'authorization.expiry') as open_holds,
     (select count(*) from challenges where status = 'pending') as open_challenges,
     (select count(*) from deposits where status = 'pending') as pending_deposits,
-    (select count(*) from deliveries where state = 'failed') as failed_deliveries
+    (select count(*) from deliveries where state = 'failed') as failed_deliveries,
+    (select count(*) from deliveries where state = 'queued' and attempt > 0) as retried_deliveries
   from wallets w, (select coalesce(sum(balance), 0) as on_cards, coalesce(sum(hold), 0) as on_hold,
     count(case when status = 'active' then 1 end) as cards_active,
     count(case when status = 'frozen' then 1 end) as cards_frozen,
