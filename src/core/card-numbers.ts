@@ -117,9 +117,9 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
   };
   const masked = (part: unknown, at: string, name: string, beside: Members): unknown => {
     if (typeof part === 'string') {
-      if (staysWhole(name) && !endsInLastFour(part, beside)) return part;
       const clean = withoutCardNumbers(part);
-      return clean === part ? part : hide(at, clean);
+      const isKept = clean === part || (staysWhole(name) && !endsInLastFour(part, beside));
+      return isKept ? part : hide(at, clean);
     }
     if (typeof part === 'number') {
       if (isCardNumber(part) && !staysWhole(name)) return hide(at);

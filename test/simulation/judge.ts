@@ -241,6 +241,7 @@ export class Judge {
 
   /** The process that was to buy something and drew the name of that op. */
   #ownerOf(op: string | undefined): Process | undefined {
+    if (op === undefined) return undefined;
     return [...this.#meant.keys()].find(({ drawn }) => drawn.some(bytes => `op_${charactersOf(bytes)}` === op));
   }
 

@@ -74,12 +74,12 @@ export function globalsAsTyped(argv: readonly string[]): Readonly<Record<string,
 }
 
 /** Options that a word of the line may name; no others are made, for they take a while. */
-const namedIn = (argv: readonly string[], flags: readonly Flag[]) =>
-  flags.filter(({ name, short }) =>
-    argv.some(
-      word => word.startsWith(name) || (short !== undefined && /^-\w/.test(word) && word.includes(short.slice(1))),
-    ),
+const namedIn = (argv: readonly string[], flags: readonly Flag[]) => {
+  const words = argv.filter(word => word.startsWith('-'));
+  return flags.filter(({ name, short }) =>
+    words.some(word => word.startsWith(name) || (short && /^-\w/.test(word) && word.includes(short.slice(1)))),
   );
+};
 
 /** An option made from its flag. */
 class KnownOption extends Option {

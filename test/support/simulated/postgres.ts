@@ -255,7 +255,7 @@ export class PgClient extends EventEmitter {
     if (text.includes('from pg_tables'))
       return { rows: store.prepared('select 1 yes from sqlite_master limit 1').all() };
     if (/^(?:create|savepoint|release|rollback)/.test(text)) {
-      store.engine.exec(text);
+      store.exec(text);
       return { rows: [] };
     }
     const many = /^insert into (\w+) \((.*?)\) select .*json_populate_recordset/.exec(text);
