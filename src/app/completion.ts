@@ -13,7 +13,7 @@ import type { AppHost } from './process-host.ts';
 export interface Candidate {
   readonly value: string;
   /** Shown beside it by zsh and fish. */
-  readonly means?: string;
+  readonly means?: string | undefined;
 }
 
 /** What a word under the cursor is the name of, and where it stands. */

@@ -3,20 +3,19 @@
  * zsh|fish <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in
  * base64>`. One candidate a line; `:files` alone asks the shell for file names.
  */
-import type { Candidate, ValueProvider, WantedName } from '../../app/completion.ts';
+import type { Candidate, ValueProvider } from '../../app/completion.ts';
 import type { AnyField } from '../../contract/field.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Registry } from '../parsing/declaration.ts';
 import type { Flag } from '../parsing/flag.ts';
-import { type Node, type Walked, walk } from '../parsing/tree.ts';
+import { type Node, walk } from '../parsing/tree.ts';
 
 interface CompletionSettings {
   readonly registry: Registry;
   readonly provide: ValueProvider;
 }
-type Asked = CompletionSettings & { readonly meanings: boolean };
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 const FILES = ':files';
@@ -30,7 +29,7 @@ export async function completionText(args: readonly string[], settings: Completi
   const words = wordsFrom(shell, rest);
   try {
     // bash shows no meanings, so the commands are not loaded for them.
-    const found = await candidates(words, { ...settings, meanings: shell !== 'bash' });
+    const found = await candidates(words, settings, shell !== 'bash');
     if (found.some(({ value }) => value === FILES)) return `${FILES}\n`;
     const current = words.at(-1) ?? '';
     const fitting = found.filter(
@@ -60,112 +59,77 @@ function lineFor(shell: string, { value, means }: Candidate): string {
   return `${value}\t${printable(open(means.replace(/\.$/, '')))}`;
 }
 
-async function candidates(words: readonly string[], settings: Asked): Promise<readonly Candidate[]> {
+async function candidates(
+  words: readonly string[],
+  { registry, provide }: CompletionSettings,
+  meanings: boolean,
+): Promise<readonly Candidate[]> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? '';
-  const line = await walk(before, settings.registry);
-  const { node, pending, ended, operands } = line;
+  const { node, used, operands, pending, ended } = await walk(before, registry);
   const command = node.declared;
-  const place = { line, current, ask: asking(line, settings) };
-  if (ended && command?.rest) return [{ value: FILES }];
-  if (pending) return valuesOf(pending, current, place.ask);
-  if (current.startsWith('-') && !ended) return optionCandidates(place);
-  if (node.group?.name === 'help' && command === undefined) return helpCandidates(before, node, settings);
-  if (command === undefined) return operands.length > 0 ? [] : nextOf(node, settings);
-  return operandCandidates(place, settings);
-}
 
-/** Words that lead further down from here. */
-async function nextOf(node: Node, { registry, meanings }: Asked): Promise<readonly Candidate[]> {
-  if (node.group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
-  if (!meanings) return node.below.map(value => ({ value }));
-  return Promise.all(
-    node.below.map(async value => {
-      const summary = await node.summaryOf(value);
-      return { value, ...(summary !== undefined && { means: summary }) };
-    }),
-  );
-}
-
-/** After `help`: its topics, and the words of every command. */
-async function helpCandidates(before: readonly string[], help: Node, asked: Asked): Promise<readonly Candidate[]> {
-  const { node, operands } = await walk(before.toSpliced(before.indexOf('help'), 1), asked.registry);
-  if (operands.length > 0) return [];
-  const topics = node.group === undefined ? await nextOf(help, asked) : [];
-  return [...topics, ...(await nextOf(node, asked))];
-}
-
-/** A half-typed line, as far as it is understood. */
-interface Place {
-  readonly line: Walked;
-  readonly current: string;
-  readonly ask: AskFor;
-}
-
-type AskFor = (names: WantedName['names']) => Promise<readonly Candidate[]>;
-
-/** An id of the service that begins like an option would be one, unless it stands behind `--`. */
-function asking({ node, used, ended }: Walked, { provide }: CompletionSettings): AskFor {
-  return async names => {
-    const command = node.declared;
-    const found = await provide({
-      names,
-      path: command?.path,
-      states: async () => (await import('../ids.ts')).statesFor(command?.operation),
-      options: used,
-    });
-    return ended ? found : found.filter(({ value }) => !value.startsWith('-'));
+  /** Words that lead further down from there. */
+  const nextOf = async (there: Node): Promise<readonly Candidate[]> => {
+    if (there.group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
+    if (!meanings) return there.below.map(value => ({ value }));
+    return Promise.all(there.below.map(async value => ({ value, means: await there.summaryOf(value) })));
   };
-}
+  /** Choices of a field, or what is known of the things it names; the part after the last comma for a list. */
+  const valuesOf = async (field: AnyField, typed: string): Promise<readonly Candidate[]> => {
+    if (field.local === 'file') return [{ value: FILES }];
+    const { choices, names } = field.item ?? field;
+    const states = async () => (await import('../ids.ts')).statesFor(command?.operation);
+    const known = async () =>
+      names === undefined ? [] : await provide({ names, path: command?.path, states, options: used });
+    const found = choices?.map(value => ({ value })) ?? (await known());
+    // An id that begins like an option would be one, unless it stands behind `--`.
+    const usable = ended ? found : found.filter(({ value }) => !value.startsWith('-'));
+    if (field.kind !== 'list') return usable;
+    const head = typed.slice(0, typed.lastIndexOf(',') + 1);
+    const taken = head.split(',');
+    return usable.filter(({ value }) => !taken.includes(value)).map(each => ({ ...each, value: head + each.value }));
+  };
+  const valuesOfFlag = async ({ field, placeholder, literals }: Flag, typed: string) => {
+    if (/^<file\b/.test(placeholder)) return [{ value: FILES }];
+    return [...literals.map(value => ({ value })), ...(await valuesOf(field, typed))];
+  };
+  /**
+   * Options not given yet; what may be given again stays. A key pressed in haste must not make a second card: shells insert
+   * the only candidate, and put them into an order of their own, so an option that could is never among them.
+   */
+  const unused = (options: readonly Flag[]) =>
+    options
+      .filter(({ name, repeats, typedOnly }) => !typedOnly && (repeats || !used.has(name)))
+      .map(({ name, field }) => ({ value: name, means: field.doc }));
 
-async function optionCandidates({ current, line, ask }: Place): Promise<readonly Candidate[]> {
-  const at = current.indexOf('=');
-  if (at < 0) return unused(line.node.known, line);
-  const [name, typed] = [current.slice(0, at), current.slice(at + 1)];
-  const option = line.node.known.find(known => known.name === name && known.placeholder !== '');
-  if (option === undefined) return [];
-  const values = await valuesOf(option, typed, ask);
-  return values.map(found => (found.value === FILES ? found : { ...found, value: `${name}=${found.value}` }));
-}
-
-/**
- * Options not given yet; what may be given again stays. A key pressed in haste must not make a second card: shells insert
- * the only candidate, and put them into an order of their own, so an option that could is never among them.
- */
-function unused(options: readonly Flag[], { used }: Walked): readonly Candidate[] {
-  return options.flatMap(({ name, field, repeats, typedOnly }) =>
-    typedOnly || (used.has(name) && !repeats) ? [] : [{ value: name, means: field.doc }],
-  );
-}
-
-async function operandCandidates({ line, current, ask }: Place, asked: Asked): Promise<readonly Candidate[]> {
-  const { node, operands, ended } = line;
-  const below = operands.length === 0 ? await nextOf(node, asked) : [];
-  const args = node.declared?.args ?? [];
-  const last = args.at(-1);
-  const argument = args[operands.length] ?? (last?.many ? last : undefined);
-  if (argument?.field.local === 'file') return [{ value: FILES }];
-  const values = argument === undefined ? [] : await fieldValues(argument.field, current, ask);
+  if (ended && command?.rest) return [{ value: FILES }];
+  if (pending) return valuesOfFlag(pending, current);
+  if (current.startsWith('-') && !ended) {
+    const at = current.indexOf('=');
+    if (at < 0) return unused(node.known);
+    const name = current.slice(0, at);
+    const option = node.known.find(known => known.name === name && known.placeholder !== '');
+    const values = option === undefined ? [] : await valuesOfFlag(option, current.slice(at + 1));
+    return values.map(found => (found.value === FILES ? found : { ...found, value: `${name}=${found.value}` }));
+  }
+  if (command === undefined && node.group?.name === 'help') {
+    // Its topics, and the words of every command.
+    const asked = await walk(before.toSpliced(before.indexOf('help'), 1), registry);
+    if (asked.operands.length > 0) return [];
+    const topics = asked.node.group === undefined ? await nextOf(node) : [];
+    return [...topics, ...(await nextOf(asked.node))];
+  }
+  const below = operands.length === 0 ? await nextOf(node) : [];
+  if (command === undefined) return below;
+  const last = command.args.at(-1);
+  const argument = command.args[operands.length] ?? (last?.many ? last : undefined);
+  const values = argument === undefined ? [] : await valuesOf(argument.field, current);
   const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];
   // Where an object must come next, options are no answer to what is asked, although none is known.
-  const isNeeded = argument !== undefined && argument.optional !== true && args.length > operands.length;
+  const isNeeded = argument !== undefined && argument.optional !== true && command.args.length > operands.length;
   if (found.length > 0 || current !== '' || ended || isNeeded) return found;
-  return unused(node.own, line);
-}
-
-async function valuesOf({ field, placeholder, literals }: Flag, typed: string, ask: AskFor) {
-  if (field.local === 'file' || /^<file\b/.test(placeholder)) return [{ value: FILES }];
-  return [...literals.map(value => ({ value })), ...(await fieldValues(field, typed, ask))];
-}
-
-/** Choices of a field, or what is known of the things it names; the part after the last comma for a list. */
-async function fieldValues(field: AnyField, typed: string, ask: AskFor): Promise<readonly Candidate[]> {
-  const { choices, names } = field.item ?? field;
-  const found = choices?.map(value => ({ value })) ?? (names === undefined ? [] : await ask(names));
-  if (field.kind !== 'list') return found;
-  const head = typed.slice(0, typed.lastIndexOf(',') + 1);
-  const taken = head.split(',');
-  return found.filter(({ value }) => !taken.includes(value)).map(each => ({ ...each, value: head + each.value }));
+  return unused(node.own);
 }
 
 /** Pieces of a word: in double quotes, in single ones, behind a backslash, and plain. */

@@ -24,15 +24,9 @@ export type Line =
 
 /** Reads a whole line. Throws `usage` (exit 2), with the nearest name where a word or an option is unknown. */
 export async function readLine(argv: readonly string[], registry: Registry): Promise<Line> {
-  const read: Reading = { argv, registry };
-  const root = Node.root(read);
-  try {
-    await root.parseAsync([...argv], { from: 'user' });
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    if (!thrown.code.startsWith('commander.help')) throw refusal(thrown, read.last ?? root);
-  }
+  const { read, root, refused } = await parsed(argv, registry);
   const { last = root, unknown, helpWords } = read;
+  if (refused !== undefined && !refused.code.startsWith('commander.help')) throw refusal(refused, last);
   if (unknown !== undefined) throw unknownWord(unknown, last.words, last.below);
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };
@@ -44,6 +38,19 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
     asks: 'command',
     parsed: parsedLine(declared, { argv, globals, typed: last.opts(), operands: last.args }),
   };
+}
+
+/** Has Commander read the words, as far as it does. */
+async function parsed(argv: readonly string[], registry: Registry) {
+  const read: Reading = { argv, registry };
+  const root = Node.root(read);
+  try {
+    await root.parseAsync([...argv], { from: 'user' });
+    return { read, root, refused: undefined };
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    return { read, root, refused: thrown };
+  }
 }
 
 /** Options of every command, as flags. */
@@ -314,29 +321,14 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
   return usage(message.replace(/^error: /, ''), see);
 }
 
-/** A line that is still being typed, as far as it is understood. */
-export interface Walked {
-  readonly node: Node;
-  /** Options on it by their long names, with the last value of those that take one. */
-  readonly used: ReadonlyMap<string, string>;
-  readonly operands: readonly string[];
-  /** The last word is an option that still waits for its value. */
-  readonly pending: Flag | undefined;
-  /** `--` was passed: only operands can follow. */
-  readonly ended: boolean;
-}
-
-/** Reads a line that is not whole, for completion: what Commander refuses is still being typed. Throws `usage`. */
-export async function walk(words: readonly string[], registry: Registry): Promise<Walked> {
-  const read: Reading = { argv: words, registry };
-  const root = Node.root(read);
-  let waiting = '';
-  await root.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.code === 'commander.optionMissingArgument') waiting = thrown.message;
-  });
+/** A line that is still being typed, as far as it is understood: what Commander refuses is not whole yet. Throws `usage`. */
+export async function walk(words: readonly string[], registry: Registry) {
+  const { read, root, refused } = await parsed(words, registry);
   const { last: node = root } = read;
-  const pending = node.known.find(({ name }) => name === longIn(waiting));
+  const waiting = refused?.code === 'commander.optionMissingArgument' ? longIn(refused.message) : undefined;
+  /** The last word is an option that still waits for its value. */
+  const pending = node.known.find(({ name }) => name === waiting);
+  /** Options on it by their long names, with the last value of those that take one. */
   const used = new Map<string, string>(pending === undefined ? [] : [[pending.name, '']]);
   for (let each: Node | null = node; each !== null; each = each.parent as Node | null)
     for (const { key, name } of each.known) {
@@ -344,5 +336,6 @@ export async function walk(words: readonly string[], registry: Registry): Promis
       if (value !== undefined) used.set(name, value === true ? '' : String(value));
     }
   const operands = node.args.filter(word => !word.startsWith('-'));
+  // Behind `--` only operands can follow.
   return { node, used, operands, pending, ended: words.includes('--') };
 }
