@@ -3,6 +3,7 @@
  * Several, each in a flag of its own, must all hold.
  */
 import type { AnyField, Shape } from '../contract/field.ts';
+import { instantOf } from '../core/durations.ts';
 import { usage } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
 import { didYouMean } from '../core/nearest.ts';
@@ -137,7 +138,7 @@ function comparable(
           );
         return [Date.parse(ends[0]), Date.parse(ends[1])] as const;
       };
-      return { bounds, read: value => Date.parse(asText(value)) || undefined };
+      return { bounds, read: instantOf };
     }
     case 'choice':
     case 'flag': {

@@ -8,7 +8,7 @@ import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../cor
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Presentation, Row } from '../terminal/view.ts';
+import type { Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
@@ -248,14 +248,15 @@ interface Printing {
 /** Writes it to standard output. Rejects with `OutputError` where that fails. */
 async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown: Shown): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
-  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
+  const { format, fields, columns, sort } = globals;
   // Nothing was said about how the answer should look.
   const readsAsPage = format === 'table' && fields === undefined && columns === undefined && sort === undefined;
   const text = jq === undefined ? (verbatim ?? (readsAsPage ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
   const settings = {
-    ...{ format, byName, fields, columns, sort, promised, quiet, accessible, csvRaw, colour },
+    ...globals,
+    promised,
     jq: jq && ((value: unknown) => jq.apply(value)),
     get now() {
       return wholeSeconds(now());
@@ -265,5 +266,5 @@ async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown
   const written = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
   const { shownWithRepeated } = await import('../app/globals.ts');
   const whole = globals.repeated.length === 0 ? written : shownWithRepeated(written, globals.repeated);
-  await present(whole as Presentation, settings, host.streams, host.env);
+  await present(whole, settings, host.streams, host.env);
 }

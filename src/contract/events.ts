@@ -1,4 +1,5 @@
 /** Interface 6: the twelve events, and the payload around them. */
+import { glob } from '../core/text.ts';
 import { type AssumptionId, assumed, type Basis, stated } from './basis.ts';
 import { CARD } from './card.ts';
 import { must, type Shape, text, time } from './field.ts';
@@ -53,11 +54,7 @@ export function eventsMatching(pattern: string): readonly EventName[] {
   return (Object.keys(EVENTS) as EventName[]).filter(name => matchesEvent(pattern, name));
 }
 
-/** `*` stands for any characters. */
-export function matchesEvent(pattern: string, name: string): boolean {
-  const parts = pattern.split('*').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(name);
-}
+export const matchesEvent = (pattern: string, name: string) => glob(pattern)(name);
 
 /** What stands in place of a code. */
 const HIDDEN_CODE = '[hidden]';

@@ -6,7 +6,7 @@
  */
 import { CliError } from '../core/errors.ts';
 import { notJson } from '../core/json-position.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { OperationName } from './calls.ts';
 import { HEADERS, type HeaderName } from './envelopes.ts';
 import { METHODS, type Method, type Operation } from './operation.ts';
@@ -139,12 +139,8 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 export function readOverrides(json: string, file: string): Overrides {
   const wrong = (what: string) =>
     new CliError('usage', { message: `contract overrides in ${file}: ${what}`, outcome: 'not_sent' });
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(json);
-  } catch {
-    throw wrong(notJson(json));
-  }
+  const parsed = jsonOrUndefined(json);
+  if (parsed === undefined) throw wrong(notJson(json));
   const overrides: Overrides = { ...NO_OVERRIDES, ...(parsed as Overrides) };
   const problem = formProblems(parsed).next().value ?? problemsOf(overrides).next().value;
   if (problem !== undefined) throw wrong(problem);

@@ -47,7 +47,7 @@ export async function checkPrivateFolder(path: string, around: FileDependencies)
   return atOnceInOurWords(path, () => {
     // Windows has no owners and modes to check.
     if (around.platform !== 'win32') refuseUnsafeParent(path);
-    const found = existing(() => lstatSync(path));
+    const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return false;
     refuseOther(path, found, 'folder');
     if (isOpenToOthers(path, found, around)) chmodSync(path, 0o700);
@@ -316,7 +316,7 @@ function refuseUnsafeParent(path: string): void {
   if (us === undefined) return;
   const trusted = new Set([us, ROOT, ...unmapped()]);
   const there = upFrom(dirname(resolve(path))).flatMap(folder => {
-    const found = existing(() => lstatSync(folder));
+    const found = lstatSync(folder, { throwIfNoEntry: false });
     return found === undefined ? [] : [{ folder, found }];
   });
   const links = there.filter(({ found }) => found.isSymbolicLink());
@@ -338,14 +338,6 @@ function refuseUnsafeParent(path: string): void {
 function upFrom(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...upFrom(above)];
-}
-
-function existing<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    return nothingThere(error);
-  }
 }
 
 /** In a container whose ids are mapped, what belongs to root outside has the owner that stands for all others. */

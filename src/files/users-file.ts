@@ -1,5 +1,5 @@
 /** Files in places of the user, written beside their targets, synced, renamed: those of ours, and one of theirs that we change. */
-import { constants, promises as disk } from 'node:fs';
+import { constants, createReadStream, promises as disk } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
@@ -44,18 +44,11 @@ export async function writeAtomically(
 
 async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
   const found = await statIfThere(path);
-  if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
+  if (found === undefined) return;
+  const { buffer } = await import('node:stream/consumers');
+  const beginning = found.isFile() ? await buffer(createReadStream(path, { end: mark.length - 1 })) : undefined;
+  if (beginning?.toString('latin1') === mark) return;
   throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);
-}
-
-async function beginning(path: string, length: number): Promise<string> {
-  const file = await disk.open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-    return buffer.toString('latin1', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 // A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole.

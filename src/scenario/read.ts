@@ -8,6 +8,7 @@ import { fieldsOf, STEP_OPERATIONS, type StepOperation } from '../contract/sandb
 import { shapeProblem } from '../contract/violation.ts';
 import type { ErrorKind } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
+import { isObject } from '../core/objects.ts';
 import {
   faultyFile,
   listOf,
@@ -116,11 +117,11 @@ interface Checking {
 /** The fields of a step, held against the row of its operation; what an earlier step will have answered is not known yet. */
 function inputOf(operation: StepOperation, written: unknown, checking: Checking): Readonly<Record<string, unknown>> {
   const { path, fault } = checking;
-  if (typeof (written ?? {}) !== 'object' || Array.isArray(written)) {
+  const input = written ?? {};
+  if (!isObject(input)) {
     fault(path, `the fields of ${operation.name} must be a map; {} for none`);
     return {};
   }
-  const input = (written ?? {}) as Readonly<Record<string, unknown>>;
   const fields = fieldsOf(operation);
   checkReferences(input, checking);
   let isRight = true;

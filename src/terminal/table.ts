@@ -102,34 +102,24 @@ export function fitSheet(sheet: Sheet, screen: number, measure: Measure): Fitted
 }
 
 function fitWith(all: readonly Candidate[], screen: number, gap: number) {
-  let kept = all.map(candidate => ({ ...candidate }));
+  let columns = all.map(candidate => ({ ...candidate }));
   let dropped: readonly string[] = [];
-  while (total(kept, gap, ({ least }) => least) > screen) {
-    const victim = leastImportant(kept);
+  while (total(columns, gap, ({ least }) => least) > screen) {
+    const victim = leastImportant(columns);
     if (victim === undefined) return undefined;
-    kept = kept.filter(candidate => candidate !== victim);
+    columns = columns.filter(candidate => candidate !== victim);
     dropped = [...dropped, victim.column.title];
   }
-  return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
+  return { columns, gap, dropped, cut: shrinkTo(columns, screen, gap) };
 }
 
-function drawnFrom(
-  sheet: Sheet,
-  { kept, gap, dropped, cut }: NonNullable<ReturnType<typeof fitWith>>,
-  measure: Measure,
-): FittedSheet {
-  const rows = sheet.rows.flatMap(row => linesOf(row, kept, measure));
-  const last = kept.at(-1);
+function drawnFrom(sheet: Sheet, fit: NonNullable<ReturnType<typeof fitWith>>, measure: Measure): FittedSheet {
+  const rows = sheet.rows.flatMap(row => linesOf(row, fit.columns, measure));
+  const last = fit.columns.at(-1);
   // A word that is copied may reach beyond the screen, and the terminal wraps it.
   if (last?.column.shrink === 'wraps')
     last.width = rows.reduce((width, row) => Math.max(width, measure.width(row.at(-1) ?? '')), last.width);
-  return {
-    columns: kept.map(({ column, width }) => ({ column, width })),
-    rows,
-    gap,
-    dropped,
-    cut,
-  };
+  return { ...fit, rows };
 }
 
 /** A row as the lines it takes: cells that wrap go on below, beside blanks. */

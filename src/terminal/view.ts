@@ -128,9 +128,7 @@ export interface Presentation {
 }
 
 /** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */
-export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
-  readonly columns: readonly Column[];
-  readonly noun: string;
+export interface Shown extends Presentation {
   /** Text that is the answer as it stands, whatever the format: a script, a document. */
   readonly verbatim?: string;
   /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */

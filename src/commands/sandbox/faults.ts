@@ -9,6 +9,7 @@ import { FAULT, FAULT_ACTIONS, FAULT_EXAMPLE, type FaultRule, faultProblem } fro
 import { usage } from '../../core/errors.ts';
 import { notJson } from '../../core/json-position.ts';
 import { nearest } from '../../core/nearest.ts';
+import { jsonOrUndefined } from '../../core/objects.ts';
 import { adminCommand, command, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
@@ -46,13 +47,8 @@ export async function readRules({ files }: Context, file: string): Promise<reado
   const name = file === '-' ? 'standard input' : file;
   const wrong = (what: string) => usage(`${name}: ${what}`, 'cardwright sandbox faults add --help');
   const text = await files.readFile(file);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw wrong(notJson(text));
-  }
+  const parsed = jsonOrUndefined(text);
+  if (parsed === undefined) throw wrong(notJson(text));
   const rules = Array.isArray(parsed) ? parsed : [parsed];
   if (rules.length === 0) throw wrong('no rule in it');
   for (const [index, rule] of rules.entries()) {
