@@ -18,6 +18,7 @@ import {
   walk,
   writes,
 } from './guard-cases.ts';
+import { stopAfter } from './hostile-walk.ts';
 
 closesStages();
 
@@ -88,7 +89,8 @@ it('without a leave, off a terminal, no other command of a service writes with a
   await using on = await stage('live');
   const told: unknown[] = [];
   for (const { line } of order) {
-    const { err } = await on.run(line, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const { done, ...stopping } = stopAfter(PATIENCE_MS);
+    const { err } = await on.run(line, stopping).finally(done);
     const sent = await on.newWrites();
     if (sent !== 0) told.push({ line, sent, err });
   }

@@ -201,7 +201,10 @@ export async function pipeline(
       env: { NO_COLOR: '1', ...env },
       typed: step.typed,
       ...(stdin === undefined ? {} : { stdin }),
-      ...(terminal === undefined ? {} : { terminal: Number(terminal), stdoutPiped: captured || !last }),
+      // What waits without a terminal tells nobody how long: its pauses pass at once.
+      ...(terminal === undefined
+        ? { onPause: () => undefined }
+        : { terminal: Number(terminal), stdoutPiped: captured || !last }),
     };
     const ran = await current.run(command, told);
     before = { ...ran, all: last ? before.all + ran.all : before.all + ran.err };
