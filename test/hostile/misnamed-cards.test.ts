@@ -18,21 +18,6 @@ const under = (id: string, more: object = {}) => ({
 
 const FILE = 'bin_id,amount\nbin_1,5\nbin_1,6\nbin_1,7\n';
 
-test.each(['unknown', 'honoured'] as const)('a single create under the id of another card, keys %s', async keys => {
-  await using place = await here.enter(keys, 'test', {
-    cards: [{}],
-    keys: keys === 'honoured' ? 'honoured' : 'ignored',
-  });
-  here.service.script({ operation: 'create', plays: [under('card_1')] });
-  const { code, out } = await place.run('cards create --bin bin_1 --amount 9 --label kim');
-  const made = [...here.service.books(place.key).cards.keys()];
-  expect({ code, id: (JSON.parse(out) as { id: string }).id, made: made.length }).toEqual({
-    code: 0,
-    id: made.at(-1),
-    made: 2,
-  });
-});
-
 test('a row of many under the id of another card: the end names the card that carries the marker, and no other to end', async () => {
   await using place = await here.enter('unknown', 'test', { cards: [{}] });
   here.service.script({ operation: 'create', plays: [under('card_1')] });

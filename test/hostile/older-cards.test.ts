@@ -12,7 +12,6 @@ afterAll(() => here[Symbol.asyncDispose]());
 
 const CREATE = 'cards create --bin bin_1 --amount 25';
 const POST = 'api POST /cards -f bin_id=bin_1 -F amount:=25';
-const THREE_ROWS = { line: 'cards create --file -', stdin: 'bin_id,amount\nbin_1,25\nbin_1,25\nbin_1,25\n' };
 
 /** What the first create was answered with is what the nth create after it is answered with. */
 function cached(nth: number): void {
@@ -48,16 +47,6 @@ test('the card of an earlier operation is no new one', async () => {
   const { code, err } = await place.run(CREATE);
   expect([code, here.service.books(place.key).cards.size]).toEqual([11, 1]);
   expect(err).toContain(`the answer names the card card_1, which row 1 of ${op} has made: it is no new one`);
-});
-
-test('two rows of one run with one card: the second is not done by it', async () => {
-  await using place = await here.enter('unknown', 'test', { metadata: 'nowhere' });
-  cached(1);
-  const { code } = await place.run(THREE_ROWS.line, THREE_ROWS.stdin);
-  const [op] = await ops(place);
-  const shown = (await place.run(`ops show ${op}`)).out;
-  expect(code).toBe(11);
-  expect(shown).toContain('the answer names the card card_1, which row 1 was answered with');
 });
 
 describe('no false alarm', () => {

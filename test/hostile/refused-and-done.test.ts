@@ -83,18 +83,6 @@ test('the usual mistakes are refused without waiting, also just behind a change 
   expect(here.clock.waited() - begun).toBe(0);
 });
 
-/** Every reading is so far behind the books. */
-const LATE = { listMs: 1_500, rowMs: 1_500, cardMs: 1_500, walletMs: 1_500 };
-
-test('a file of creates, one of which is listed 1.5 s behind its refusal', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test', { cards: [], behind: LATE, keys: 'ignored' });
-  const play = { effect: 'done', answer: refusal(422, 'invalid_request') } as const;
-  here.service.script({ operation: 'create', where: ({ body }) => body['amount'] === 26, plays: [play] });
-  const { code, err } = await place.run('cards create --file -', FILES.create);
-  expect([code, /row 2 was refused, and made all the same: card_\w+/.test(err)]).toEqual([15, true]);
-});
-
 // What an honest refusal costs: nothing where a reading before the change explains it.
 test.each([
   ['cards create --bin bin_1 --amount 2600', 10, 0],

@@ -66,7 +66,7 @@ const TYPICAL: ReadonlySet<string> = new Set([
   '404 odd word',
 ]);
 
-/** Rows are not read one by one: the end of the run objects to such a card, as `other-cards.test.ts` shows. */
+/** Rows are not read one by one: the end of the run objects to such a card, as `misnamed-cards.test.ts` shows. */
 const SEEN_AT_THE_END = '201 old card that says it is new';
 
 type Chosen = 'every' | 'typical';

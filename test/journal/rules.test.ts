@@ -6,7 +6,7 @@ import type { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import { checkChain } from '../../src/journal/chain.ts';
 import { finishOp, settle, takeOp } from '../../src/journal/changes.ts';
-import { appliesOf, type ClaimResult, claim, type Draft } from '../../src/journal/claim.ts';
+import { type ClaimResult, claim, type Draft } from '../../src/journal/claim.ts';
 import { type Database, type Sql, sql, type Transaction } from '../../src/journal/database.ts';
 import { selfOf } from '../../src/journal/holder.ts';
 import { openPostgres } from '../../src/journal/postgres.ts';
@@ -173,25 +173,6 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
     (await database.read(tx => checkChain(tx, ACCOUNT, approvers ?? []))).flaws.map(({ what }) => what);
   const asOwner = async (statement: string | Sql) =>
     server === undefined ? database.transaction(tx => tx.run(statement)) : server.sql(statement);
-
-  test.runIf(isHere)(
-    'one apply of a fleet at a time, and none of a plan that was made beside another one',
-    async () => {
-      const prefix = 'fleet/ads/';
-      const applies = () => database.read(tx => appliesOf(tx, self, { account: ACCOUNT, prefix }));
-      const apply = (planned: number): Draft => {
-        const wanted = draft([0, 0]);
-        return { ...wanted, plan: { markerPrefix: prefix, phased: true }, givenKey: wanted.id, applies: planned };
-      };
-      const before = await applies();
-      const first = await begin(apply(before));
-      expect((await refusal(applies()))?.facts.reason).toBe('other_apply');
-      expect((await refusal(begin(apply(before))))?.facts.reason).toBe('other_apply');
-      await finish(first);
-      expect((await refusal(begin(apply(before))))?.facts.reason).toBe('other_apply');
-      await finish(await begin(apply(await applies())));
-    },
-  );
 
   test.skipIf(!isHere)(
     'the cap of a day counts what is held and what is spent, and lets go what was refused',
