@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { transform } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isoTime } from '../../src/core/durations.ts';
@@ -44,6 +47,13 @@ test.each([
   ['2026-11-20 14:03:11', '2026-11-20T14:03:11Z'],
   ['2026-11-20', '2026-11-20T00:00:00Z'],
 ])('%s is %s in UTC', (text, iso) => expect(isoTime(parseTimestamp(text) ?? Number.NaN)).toBe(iso));
+
+test('a time without a zone is UTC, and not of the machine', async () => {
+  const { code } = await transform(readFileSync('src/core/durations.ts', 'utf8'), { loader: 'ts' });
+  const input = `${code} console.log(instantOf('2026-11-20T14:00:00') === Date.UTC(2026, 10, 20, 14));`;
+  const running = { input, env: { TZ: 'Asia/Tokyo' }, encoding: 'utf8' } as const;
+  expect(execFileSync(process.execPath, ['--input-type=module', '-'], running)).toBe('true\n');
+});
 
 test('what is not ISO 8601 is no time', () => {
   const notTimes = ['', 'yesterday', '20', '2026', '2026-13-01T00:00:00Z', '1/2/2026', 1_700_000_000, null, {}];
