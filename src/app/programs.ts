@@ -23,15 +23,6 @@ function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly st
   ];
 }
 
-/**
- * Runs one command line of this program in this process, for the service that this run has chosen, with nobody to ask. Resolves to
- * its exit code, and to what it wrote; never rejects.
- */
-export type CommandRunner = (
-  words: readonly string[],
-  more?: { readonly stdin?: string | undefined },
-) => ReturnType<typeof runLine>;
-
 export type ToolHost = ReturnType<typeof toolHost>;
 
 /** What a server of tools needs of the process it is. */
@@ -40,11 +31,12 @@ export function toolHost(run: Run) {
     /** Standard input as it comes. */
     input: run.host.promptInput as AsyncIterable<string | Uint8Array>,
     write: (text: string) => run.host.streams.stdout.write(text),
-    // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
-    run: ((words, { stdin = '' } = {}) =>
-      runLine(run, ['--json', '--no-input', '--yes', ...chosenOptions(run.globals), ...words], {
-        stdin,
-      })) as CommandRunner,
+    /** A command line for the service that this run has chosen; see `runLine`. */
+    run(words: readonly string[], { stdin = '' }: { readonly stdin?: string | undefined } = {}) {
+      // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
+      const options = ['--json', '--no-input', '--yes', ...chosenOptions(run.globals)];
+      return runLine(run, [...options, ...words], { stdin });
+    },
   };
 }
 

@@ -31,24 +31,28 @@ export async function complete(typed: Parsed, line: LineToComplete): Promise<Par
 /** Nothing where there is nothing to choose from: the usual refusal then says what is missing. */
 async function asked(command: Command, parsed: Parsed, { context, settings }: LineToComplete): Promise<string[]> {
   const { args, flags } = parsed.missing();
-  const wanted: readonly Wanted[] = [
-    ...args.map(({ field, noun }) => {
-      const isChosen = field.names !== undefined || field.choices !== undefined;
-      const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
-      const check = problemOf(`the ${noun}`, field, settings);
-      return { field, question, flag: `<${noun}>`, check, words: (answer: string) => [answer] };
-    }),
-    ...flags.map(({ field, name, literals, repeats }) => ({
-      ...{ field, flag: name, literals, question: `${sentence(field.doc)} (${name})` },
-      check: repeats ? () => undefined : problemOf(name, field, settings),
-      words: (answer: string) => flagWords(name, answer),
-    })),
-  ];
+  const { prompts } = context.ui;
+  const ask = async ({ field, flag, question, literals = [], check }: Wanted) => {
+    const choices =
+      field.choices?.map(value => ({ value, name: value })) ?? (await offered(context, command, field.names));
+    if (choices === undefined) return prompts.text(question, { flag, problem: check });
+    if (choices.length === 0) return undefined;
+    return prompts.search(question, [...literals.map(value => ({ value, name: value })), ...choices], { flag });
+  };
   const words: string[] = [];
-  for (const each of wanted) {
-    const answer = await ask(context, command, each);
+  for (const { field, noun } of args) {
+    const isChosen = field.names !== undefined || field.choices !== undefined;
+    const question = isChosen ? `Which ${noun === 'bin' ? 'BIN' : noun}` : `${sentence(field.doc)} (<${noun}>)`;
+    const check = problemOf(`the ${noun}`, field, settings);
+    const answer = await ask({ field, question, flag: `<${noun}>`, check });
     if (answer === undefined) return [];
-    words.push(...each.words(answer));
+    words.push(answer);
+  }
+  for (const { field, name, literals, repeats } of flags) {
+    const check = repeats ? () => undefined : problemOf(name, field, settings);
+    const answer = await ask({ field, question: `${sentence(field.doc)} (${name})`, flag: name, literals, check });
+    if (answer === undefined) return [];
+    words.push(...flagWords(name, answer));
   }
   if (flags.length === 0) return words;
   const wished = command.flags.filter(({ key }) => command.asks.includes(key) && parsed.typed[key] === undefined);
@@ -56,7 +60,7 @@ async function asked(command: Command, parsed: Parsed, { context, settings }: Li
     const problem = problemOf(name, field, settings);
     const check = (text: string) => (text === '' ? undefined : problem(text));
     const question = `${sentence(field.doc)} (${name}, may be empty)`;
-    const answer = await context.ui.prompts.text(question, { flag: name, problem: check });
+    const answer = await prompts.text(question, { flag: name, problem: check });
     if (answer !== '') words.push(...flagWords(name, answer));
   }
   return words;
@@ -71,18 +75,6 @@ interface Wanted {
   readonly flag: string;
   readonly literals?: readonly string[];
   readonly check: (text: string) => string | undefined;
-  /** What the answer adds to the line. */
-  readonly words: (answer: string) => readonly string[];
-}
-
-async function ask(context: Context, command: Command, wanted: Wanted): Promise<string | undefined> {
-  const { field, question, flag, literals = [], check } = wanted;
-  const choices =
-    field.choices?.map(value => ({ value, name: value })) ?? (await offered(context, command, field.names));
-  if (choices === undefined) return context.ui.prompts.text(question, { flag, problem: check });
-  if (choices.length === 0) return undefined;
-  const first = literals.map(value => ({ value, name: value }));
-  return context.ui.prompts.search(question, [...first, ...choices], { flag });
 }
 
 function problemOf(name: string, field: Flag['field'], settings: ValueSettings) {

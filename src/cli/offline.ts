@@ -6,7 +6,7 @@ import type { Copy } from '../mirror/mirror.ts';
 import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
-import { countOf, cutTo, type ListOptions, PAGING_FLAGS } from './listing.ts';
+import { countOf, cutTo, type ListOptions, PAGING_FLAGS, pagedListing } from './listing.ts';
 import { type FlagValues, option, takes } from './parsing/flag.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
@@ -59,14 +59,10 @@ export async function searched(
   const { total, pages } = found;
   const most = limit ?? (all ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
   const kept = Math.min(total, most);
+  const { batches: rows } = pagedListing(pages, { noun, limit: most });
   async function* batches(): AsyncGenerator<readonly Row[]> {
     try {
-      let left = most;
-      for await (const { data } of pages) {
-        yield (data as readonly Row[]).slice(0, left);
-        left -= data.length;
-        if (left <= 0) return;
-      }
+      yield* rows;
     } finally {
       copy[Symbol.dispose]();
     }

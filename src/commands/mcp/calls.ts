@@ -1,5 +1,5 @@
 /** One call of a tool: its command runs in this process, and its answer or error becomes a result. */
-import type { CommandRunner } from '../../cli/context.ts';
+import type { ToolHost } from '../../cli/context.ts';
 import { shapeSchema } from '../../contract/json-schema.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { usage } from '../../core/errors.ts';
@@ -34,7 +34,7 @@ interface ReportedError {
 
 export type ToolServer = ReturnType<typeof toolServer>;
 
-export function toolServer(run: CommandRunner, wishes: ToolServerWishes) {
+export function toolServer(run: ToolHost['run'], wishes: ToolServerWishes) {
   const tools = toolsFor(wishes);
   const bound = new RunBound(wishes.maxTotal);
   const { intentPrefix } = wishes;
