@@ -207,7 +207,7 @@ function asFacts(answer: Told): ComponentChildren {
 }
 
 function shownOf(name: string, value: unknown): ComponentChildren {
-  if (typeof value === 'string') return <Id id={value} />;
+  if (typeof value === 'string') return name === 'decline_reason' ? wordsOf(value) : <Id id={value} />;
   if (typeof value === 'number' && name.endsWith('balance')) return money(value);
   if (Array.isArray(value) && value.every(each => typeof each === 'string')) return <Said text={value.join(', ')} />;
   return <Said text={JSON.stringify(value)} />;

@@ -27,8 +27,8 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await page.locator('table').first().waitFor();
   };
 
-  it('shows times, addresses and subscriptions at 360 px, and nothing sideways', async () => {
-    const page = await (await browser.newContext({ viewport: { width: 360, height: 800 } })).newPage();
+  it('shows times, addresses and subscriptions at 360 px beside a scrollbar of 12, and nothing sideways', async () => {
+    const page = await (await browser.newContext({ viewport: { width: 348, height: 800 } })).newPage();
     await begun(page);
     for (const view of ['cards', 'transactions', 'deposits', 'requests', 'webhooks']) {
       await goTo(page, view, `${view[0]?.toUpperCase()}${view.slice(1)}`);

@@ -168,7 +168,7 @@ const LIFE: ListOf<Told<'cards.timeline'>> = {
       return (
         <>
           <b title={id}>{`${times(of)}${kind}${number === null ? '' : ` #${count(number)}`}`}</b>{' '}
-          <SaidInMoney line={text.replace(/^[a-z]+/, wordsOf)} />{' '}
+          <SaidInMoney line={text.replace(/^[a-z]+|(?<=: )[a-z_]+$/g, wordsOf)} />{' '}
           {address !== undefined && <a href={address}>{what}</a>}
         </>
       );

@@ -91,7 +91,7 @@ function WhatThereIs({ totals }: { readonly totals: Totals }) {
           ['Deposits to confirm', link(count(totals.pending_deposits), 'deposits', pending)],
           ['Webhook subscriptions', link(count(totals.webhooks), 'webhooks')],
           ['Deliveries that failed for good', link(count(totals.failed_deliveries), 'webhooks', { state: 'failed' })],
-          ['Deliveries tried again', link(count(totals.retried_deliveries), 'webhooks', { state: 'queued' })],
+          ['Deliveries to be tried again', link(count(totals.retried_deliveries), 'webhooks', { state: 'queued' })],
           ['Faults that are active', link(count(totals.faults), 'faults')],
           ['Events', count(totals.events)],
           [
