@@ -101,10 +101,8 @@ it('answers 503 before any effect when the store is busy', async () => {
   const around = (store: Store): Store => ({
     path: store.path,
     copyTo: path => store.copyTo(path),
-    attach: path => store.attach(path),
-    detach: name => store.detach(name),
     read: work => store.read(work),
-    writeLarge: work => store.writeLarge(work),
+    writeLarge: (work, beside) => store.writeLarge(work, beside),
     // The first one numbers the reading of BINs; the card's record and effect are one write.
     write: work => (++writes === 2 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
     close: () => store.close(),

@@ -30,10 +30,8 @@ it('gives no answer when a commit failed and nobody knows whether it lasted', as
   const around = (store: Store): Store => ({
     path: store.path,
     copyTo: path => store.copyTo(path),
-    attach: path => store.attach(path),
-    detach: name => store.detach(name),
     read: work => store.read(work),
-    writeLarge: work => store.writeLarge(work),
+    writeLarge: (work, beside) => store.writeLarge(work, beside),
     write: async work => {
       await store.write(work);
       throw new StoreBroken('of the disk');

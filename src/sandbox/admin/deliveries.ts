@@ -1,5 +1,5 @@
 /** deliveries, deliveries.get, .redeliver, .recover, .send, .rotate */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type EventName, withoutCode } from '../../contract/events.ts';
 import { ATTEMPT, DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf, instantOf } from '../../core/durations.ts';
@@ -43,7 +43,7 @@ export const DELIVERIES = {
       body: shown,
       body_hidden: shown !== body,
       body_bytes: Buffer.byteLength(body),
-      body_sha256: createHash('sha256').update(body).digest('hex'),
+      body_sha256: hash('sha256', body, 'hex'),
     };
   },
 

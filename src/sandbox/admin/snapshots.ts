@@ -46,44 +46,45 @@ async function replaceStore(parts: ServiceParts, pieces: AsyncIterable<Uint8Arra
   try {
     return await parts.archives.temporarily(async path => {
       const manifest = await unpack(pieces, path);
-      const copy = await parts.store.attach(path).catch(damaged);
-      try {
-        const state = Object.entries(await replaceAll(parts, copy, manifest));
-        const known = Object.fromEntries(state.filter(([name]) => Object.hasOwn(RESTORED, name)));
-        return { restored: true, problems: [], made_at: manifest.made_at, ...known };
-      } finally {
-        await parts.store.detach(copy);
-      }
+      const state = Object.entries(await replaceAll(parts, path, manifest));
+      const known = Object.fromEntries(state.filter(([name]) => Object.hasOwn(RESTORED, name)));
+      return { restored: true, problems: [], made_at: manifest.made_at, ...known };
     });
   } catch (error) {
-    if (error instanceof Damaged) return { restored: false, problems: [error.message] };
-    throw error;
+    const problem = problemOf(error);
+    if (problem === undefined) throw error;
+    return { restored: false, problems: [problem] };
   }
 }
 
-function damaged(error: unknown): never {
-  throw isDamage(error) ? new Damaged('its store is damaged') : error;
+/** What is wrong with a snapshot that cannot be put back; undefined where it is not the snapshot. */
+function problemOf(error: unknown): string | undefined {
+  if (error instanceof Damaged) return error.message;
+  if (isDamage(error)) return 'its store is damaged';
+  return isRefusedStatement(error) ? `a row cannot be stored: ${(error as Error).message}` : undefined;
 }
 
 /** What the sandbox then says of itself is asked in the same transaction: behind it an answer could fail for a change that lasts. */
-async function replaceAll(parts: ServiceParts, copy: string, manifest: Manifest) {
+async function replaceAll(parts: ServiceParts, path: string, { seed, ids }: Manifest) {
   const { store, clock, isGone, dispatcher, requestLog } = parts;
   const goOn = dispatcher?.hold();
   try {
     const state = await store.writeLarge(async sql => {
       if (isAdvanceRunning(sql, isGone)) throw impossible('the clock is being moved: wait for that to end');
-      try {
-        checkTables(sql, copy);
-      } catch (error) {
-        damaged(error);
-      }
-      await replaceRows(sql, copy, manifest);
+      checkTables(sql);
+      await inBulk(sql, async () => {
+        emptyStore(sql, seed, ids);
+        for (const table of ARCHIVED) {
+          sql.run(`insert into main.${table} select * from beside.${table}`);
+          await nextTurn();
+        }
+      });
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const looking = { sql, now: sandboxNow(sql, clock.now()) };
       const faults = checkInvariants(sql);
       if (faults.length > 0) throw new Damaged(`its books do not agree: ${faults.join('; ')}`);
       return { ...stateOf(looking), webhooks_active: activeWebhooks(sql).length };
-    });
+    }, path);
     requestLog.forget();
     return state;
   } finally {
@@ -92,27 +93,12 @@ async function replaceAll(parts: ServiceParts, copy: string, manifest: Manifest)
 }
 
 /** Throws `Damaged` for a file that is no store of this build: it may come from anywhere, and its sums fit. */
-function checkTables(sql: Sql, copy: string): void {
+function checkTables(sql: Sql): void {
   const tablesOf = (store: string) =>
     JSON.stringify(sql.all(`select type, name, sql from ${store}.sqlite_master order by type, name`));
-  if (tablesOf(copy) !== tablesOf('main')) throw new Damaged('its tables are not those of a sandbox');
-  const found = sql.get<{ quick_check: string }>(`pragma ${copy}.quick_check(1)`)?.quick_check;
+  if (tablesOf('beside') !== tablesOf('main')) throw new Damaged('its tables are not those of a sandbox');
+  const found = sql.get<{ quick_check: string }>('pragma beside.quick_check(1)')?.quick_check;
   if (found !== 'ok') throw new Damaged(`its store is damaged: ${found}`);
-}
-
-async function replaceRows(sql: Sql, copy: string, { seed, ids }: Manifest): Promise<void> {
-  try {
-    await inBulk(sql, async () => {
-      emptyStore(sql, seed, ids);
-      for (const table of ARCHIVED) {
-        sql.run(`insert into main.${table} select * from ${copy}.${table}`);
-        await nextTurn();
-      }
-    });
-  } catch (error) {
-    if (!isRefusedStatement(error)) throw error;
-    throw new Damaged(`a row cannot be stored: ${error instanceof Error ? error.message : 'no reason given'}`);
-  }
 }
 
 function wireSnapshot({ name, manifest, isComplete }: Snapshot): ReplyOf<AdminOperations['snapshots.save']> {

@@ -2,7 +2,7 @@
  * Snapshots. Each is one file: a line of JSON that says what is in it, with its own sum, and behind it the store as SQLite
  * copies it (`vacuum into`). An export is the same file. They are kept by name in a folder of ours; what is not ours is left alone.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 // What of it gives promises is loaded when it is first asked for: most commands keep no snapshot.
 import { createReadStream, createWriteStream, promises } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ export class Damaged extends Error {
 /** The line of a manifest, its line end included. */
 export function manifestLine(manifest: Manifest): string {
   const text = JSON.stringify(manifest);
-  return `${text.slice(0, -1)},"sha256":"${createHash('sha256').update(text).digest('hex')}"}\n`;
+  return `${text.slice(0, -1)},"sha256":"${hash('sha256', text, 'hex')}"}\n`;
 }
 
 /** Undefined unless the line is exactly one that `manifestLine` makes. */
@@ -63,13 +63,13 @@ export async function writeSnapshot(store: Store, path: string, real: number): P
     } finally {
       copy.close();
     }
-    const hash = createHash('sha256');
+    const sum = createHash('sha256');
     let bytes = 0;
     for await (const piece of createReadStream(place) as AsyncIterable<Uint8Array>) {
-      hash.update(piece);
+      sum.update(piece);
       bytes += piece.length;
     }
-    const manifest: Manifest = { ...facts, bytes, store: hash.digest('hex') };
+    const manifest: Manifest = { ...facts, bytes, store: sum.digest('hex') };
     const pieces = async function* () {
       yield manifestLine(manifest);
       yield* createReadStream(place);
@@ -109,7 +109,7 @@ const LONGEST_MANIFEST = 65_536;
  * written, as soon as it is seen.
  */
 export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): Promise<Manifest> {
-  const hash = createHash('sha256');
+  const sum = createHash('sha256');
   let [head, bytes] = [Buffer.alloc(0), 0];
   let manifest: Manifest | undefined;
   const file = await promises.open(copy, 'wx', 0o600);
@@ -130,7 +130,7 @@ export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): P
       }
       bytes += rest.length;
       if (bytes > manifest.bytes) throw new Damaged('there is more in the file than was written');
-      hash.update(rest);
+      sum.update(rest);
       for (let at = 0; at < rest.length; ) at += (await file.write(rest, at)).bytesWritten;
     }
   } catch (error) {
@@ -140,7 +140,7 @@ export async function unpack(pieces: AsyncIterable<Uint8Array>, copy: string): P
   }
   if (manifest === undefined) throw new Damaged('it is no snapshot of a sandbox');
   if (bytes < manifest.bytes) throw new Damaged('the file ends too early');
-  if (hash.digest('hex') !== manifest.store) throw new Damaged('its store is damaged');
+  if (sum.digest('hex') !== manifest.store) throw new Damaged('its store is damaged');
   return manifest;
 }
 
@@ -165,15 +165,11 @@ const END = '.snapshot';
 export class Archives {
   readonly #parts: ArchivesParts;
   #folder: Promise<string> | undefined;
-  #changes = 0;
+  /** How often this process saved or removed one. */
+  changes = 0;
 
   constructor(parts: ArchivesParts) {
     this.#parts = parts;
-  }
-
-  /** How often this process saved or removed one. */
-  get changes(): number {
-    return this.#changes;
   }
 
   async list(): Promise<readonly Snapshot[]> {
@@ -200,7 +196,7 @@ export class Archives {
       return written;
     });
     await syncFolder(dirname(target), this.#parts.platform);
-    this.#changes += 1;
+    this.changes += 1;
     return manifest;
   }
 
@@ -215,7 +211,7 @@ export class Archives {
     const file = await this.fileOf(name);
     await refuseForeign(file);
     await promises.rm(file);
-    this.#changes += 1;
+    this.changes += 1;
   }
 
   /** Work on a file that does not exist yet and is gone afterwards. */

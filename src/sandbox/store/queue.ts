@@ -15,6 +15,8 @@ interface Job {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
+  /** Another store, whose tables stand behind `beside.` meanwhile. */
+  readonly beside?: string | undefined;
 }
 
 interface StoreParts extends Pick<Host, 'clock' | 'random'> {
@@ -51,8 +53,6 @@ export class QueuedStore {
   #draining: Promise<void> | undefined;
   #refusal: Error | undefined;
   #closed = false;
-  /** How often another file was opened beside it. */
-  #attached = 0;
 
   constructor(parts: StoreParts) {
     this.path = parts.path;
@@ -76,10 +76,10 @@ export class QueuedStore {
   /**
    * Runs work that goes through everything the store holds: in a transaction to itself, with more room for its pages, and with
    * files for what the engine remembers and sorts meanwhile, so that memory has a bound. It may wait for the next turn of the
-   * event loop in between.
+   * event loop in between. The tables of another store, the file `beside`, are read as `beside.cards`.
    */
-  writeLarge<T>(work: (sql: Sql) => T | Promise<T>): Promise<T> {
-    return this.#enqueue(this.#large, work);
+  writeLarge<T>(work: (sql: Sql) => T | Promise<T>, beside?: string): Promise<T> {
+    return this.#enqueue(this.#large, work, beside);
   }
 
   /** Runs `work` outside of any transaction, as the engine wants it for some. Throws `StoreBusy` when it was busy too long. */
@@ -96,18 +96,6 @@ export class QueuedStore {
     }
   }
 
-  /** Opens a store in another file beside this one, and resolves to the name in front of its tables. */
-  async attach(path: string): Promise<string> {
-    this.#attached += 1;
-    const name = `beside_${this.#attached}`;
-    await this.outside(connection => connection.prepare(`attach ? as ${name}`).get(path));
-    return name;
-  }
-
-  detach(name: string): Promise<void> {
-    return this.outside(connection => connection.exec(`detach ${name}`));
-  }
-
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -120,11 +108,11 @@ export class QueuedStore {
     else closeConnection(this.#parts.connection, this.path);
   }
 
-  #enqueue<T>(jobs: Job[], work: (sql: Sql) => unknown): Promise<T> {
+  #enqueue<T>(jobs: Job[], work: (sql: Sql) => unknown, beside?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal !== undefined) return reject(this.#refusal);
       const deadline = this.#parts.clock.monotonic() + (this.#parts.patience ?? PATIENCE);
-      jobs.push({ work, resolve, reject, deadline });
+      jobs.push({ work, resolve, reject, deadline, beside });
       this.#draining ??= this.#drain();
     });
   }
@@ -139,7 +127,7 @@ export class QueuedStore {
       }
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
-      if (this.#large.length > 0) await this.#writeOneLarge();
+      for (const job of this.#large.splice(0, 1)) await this.#writeLarge(job);
     } while (this.#reads.length + this.#writes.length + this.#large.length + this.#outside.length > 0);
     this.#draining = undefined;
   }
@@ -155,7 +143,7 @@ export class QueuedStore {
         } catch (error) {
           if (!isBusy(error)) job.reject(error);
           else if (this.#parts.clock.monotonic() < job.deadline) again.push(job);
-          else job.reject(new StoreBusy('the store is busy', { cause: error }));
+          else job.reject(stillBusy(error));
         }
       }
       this.#sql.rollback();
@@ -173,7 +161,7 @@ export class QueuedStore {
   }
 
   async #writeBatch(): Promise<void> {
-    if (!(await this.#begin(this.#writes))) return;
+    if (!(await this.#begin())) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
     const settle: (() => void)[] = [];
     try {
@@ -182,7 +170,8 @@ export class QueuedStore {
           const value = this.#sql.undoable(() => job.work(this.#sql));
           settle.push(() => job.resolve(value as never));
         } catch (error) {
-          if (this.#isLost(error)) throw couldNotTake(error);
+          // Nobody may go on in this transaction.
+          if (endsTransaction(error) || !this.#parts.connection.isTransaction) throw couldNotTake(error);
           settle.push(() => job.reject(error));
         }
       }
@@ -196,59 +185,43 @@ export class QueuedStore {
   }
 
   /** Where the engine keeps what statements remember is asked when a transaction begins. */
-  async #writeOneLarge(): Promise<void> {
+  async #writeLarge({ work, resolve, reject, deadline, beside }: Job): Promise<void> {
     const { connection, clock, patience = PATIENCE } = this.#parts;
     connection.exec(`pragma temp_store = file; pragma cache_size = -${KIB_FOR_LARGE}`);
-    if (await this.#begin(this.#large)) {
-      for (const { work, resolve, reject } of this.#large.splice(0, 1)) {
-        try {
-          const value = await this.#worked(work);
-          // How long the work took is no reason to give up its end.
-          await this.#commit(clock.monotonic() + patience);
-          resolve(value as never);
-        } catch (error) {
-          this.#undo();
-          reject(error);
-        }
+    try {
+      if (this.#refusal instanceof StoreBroken) throw this.#refusal;
+      if (beside !== undefined) connection.prepare('attach ? as beside').get(beside);
+      try {
+        await this.#patiently(deadline, () => this.#sql.begin('write'));
+        const value = await work(this.#sql);
+        // How long the work took is no reason to give up its end.
+        await this.#commit(clock.monotonic() + patience);
+        resolve(value as never);
+      } finally {
+        this.#undo();
+        if (beside !== undefined && !connection.isTransaction) connection.exec('detach beside');
       }
+    } catch (error) {
+      reject(endsTransaction(error) ? couldNotTake(error) : error);
     }
     connection.exec(`pragma temp_store = memory; pragma cache_size = -${KIB_OF_PAGES}`);
   }
 
-  async #worked(work: Job['work']): Promise<unknown> {
-    try {
-      return await work(this.#sql);
-    } catch (error) {
-      throw this.#isLost(error) ? couldNotTake(error) : error;
-    }
-  }
-
-  /** Nobody may go on in this transaction. */
-  #isLost(error: unknown): boolean {
-    return endsTransaction(error) || !this.#parts.connection.isTransaction;
-  }
-
+  /** What was written in the open transaction, if there is one. Nothing is written to a disk that just failed. */
   #undo(): void {
-    if (this.#refusal === undefined) this.#sql.rollback();
+    if (!(this.#refusal instanceof StoreBroken)) this.#sql.rollback();
   }
 
-  /** Takes the write lock; false when everybody who waited for it gave up. */
-  async #begin(jobs: Job[]): Promise<boolean> {
-    const { clock } = this.#parts;
-    while (jobs.length > 0) {
-      if (this.#refusal instanceof StoreBroken) {
-        for (const job of jobs.splice(0)) job.reject(this.#refusal);
-        return false;
-      }
+  /** Takes the write lock; false when everybody who waited for it gave up. The first job is the first that does. */
+  async #begin(): Promise<boolean> {
+    for (let [first] = this.#writes; first !== undefined; [first] = this.#writes) {
       try {
+        if (this.#refusal instanceof StoreBroken) throw this.#refusal;
         this.#sql.begin('write');
         return true;
       } catch (error) {
-        const given = endsTransaction(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
-        const now = isBusy(error) ? clock.monotonic() : Number.POSITIVE_INFINITY;
-        for (const late of jobs.filter(job => job.deadline <= now)) late.reject(given);
-        jobs.splice(0, jobs.length, ...jobs.filter(job => job.deadline > now));
-        if (jobs.length > 0) await this.#pause();
+        if (isBusy(error) && this.#parts.clock.monotonic() < first.deadline) await this.#pause();
+        else this.#writes.shift()?.reject(endsTransaction(error) ? stillBusy(error) : error);
       }
     }
     return false;
@@ -275,7 +248,7 @@ export class QueuedStore {
         return step();
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (this.#parts.clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
+        if (this.#parts.clock.monotonic() >= deadline) throw stillBusy(error);
         await this.#pause();
       }
     }
@@ -286,4 +259,5 @@ export class QueuedStore {
   }
 }
 
+const stillBusy = (cause: unknown) => new StoreBusy('the store is busy', { cause });
 const couldNotTake = (cause: unknown) => new StoreBusy('the store could not take the write', { cause });
