@@ -47,7 +47,8 @@ describe('cards lease', () => {
     const told = await here.run(lease);
     expect([told.code, told.out, told.err]).toEqual([14, '', expect.stringContaining('No change was sent.')]);
     await here.run('sandbox clock advance --by 30m');
-    expect((await here.run('cards lease --reap --yes')).code).toBe(0);
+    const reaped = await here.run('cards lease --reap --yes');
+    expect([reaped.code, reaped.out]).toEqual([0, 'card_1\n']);
     expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated' }]);
   });
 

@@ -84,6 +84,8 @@ describe('sandbox start', () => {
       CARDWRIGHT_BASE_URL: server.row.url,
       CARDWRIGHT_API_KEY_FILE: server.row.api_key_file,
     };
+    const told = (await place.run('sandbox status')).out;
+    expect(told).toContain(`server.url\t${server.row.url}\n`);
     expect(JSON.parse((await place.run('wallet --json', { env })).out)).toMatchObject({ balance: 0 });
     expect((await place.run('whoami --json', { env })).out).toContain('"mode": "test"');
     await place.run('sandbox simulate deposit --currency usdt --amount 100 -q', { env: server.env });

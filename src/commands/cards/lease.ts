@@ -2,12 +2,12 @@
 
 import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
-import { countOf } from '../../cli/listing.ts';
+import { columnsOf, countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, takes, tells } from '../../cli/parsing/flag.ts';
 import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
-import { CREATE_CARD } from '../../contract/card.ts';
+import { CARD, CREATE_CARD } from '../../contract/card.ts';
 import { isoTime } from '../../core/durations.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
@@ -120,6 +120,7 @@ export const leaseCard = command({
           data: { terminated: reaped },
           noun: 'lease',
           quiet: [...reaped],
+          rows: { columns: columnsOf(CARD, 'id'), rows: reaped.map(id => ({ id })) },
           blocks: [lineBlock(reaped.length === 0 ? 'No card was left behind.' : `Terminated ${reaped.join(', ')}.`)],
         },
 });

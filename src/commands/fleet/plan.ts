@@ -24,7 +24,7 @@ import {
 } from '../../fleet/account.ts';
 import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
 import { cardsToRead, planFleet } from '../../fleet/plan.ts';
-import { differs, PLAN, type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
+import { differs, nextPlanName, PLAN, type PlanDocument, planDocument } from '../../fleet/plan-file.ts';
 import { planText } from '../../fleet/plan-page.ts';
 import {
   type Allowed,
@@ -92,7 +92,11 @@ export const planFleetFile = command({
     const failure = failureOf(document, exitCode, next);
     // The very bytes that `--json` prints.
     if (out !== undefined && failure?.kind !== 'guarded')
-      await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`);
+      await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`).catch((thrown: unknown) => {
+        const isThere = thrown instanceof CliError && /already exists/.test(thrown.message);
+        const other = `cardwright fleet plan ${named.word} --out ${shellWord(nextPlanName(out))}`;
+        throw isThere ? thrown.with({ hint: other }) : thrown;
+      });
     return { data: { ...document }, page: planText(document, { amounts: noAmounts !== true }), failure };
   },
   noun: 'plan',

@@ -53,10 +53,19 @@ const { api_key_file: _, ...SHARED_ROW } = SERVER_ROW;
 
 type SandboxStatus = ResultOf<AdminOperations['status']>;
 
+const STATUS = {
+  ...ADMIN_OPERATIONS.status.returns.shape,
+  server: orNull(tells.object(SERVER_ROW, 'The one that serves other programs, if any.')),
+} as const;
+
 const STATUS_COLUMNS = columnsOf(
-  ADMIN_OPERATIONS.status.returns.shape,
-  'store data_set:2 now:2 bins:3 cards:2 transactions:2 webhooks:3 events:3 wallet_balance ledger_ok',
-  { now: { kind: 'text' }, data_set: 'DATA', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
+  STATUS,
+  'store data_set:2 now:2 bins:3 cards:2 transactions:2 webhooks:3 events:3 wallet_balance ledger_ok server.url server.pid',
+  {
+    ...{ now: { kind: 'text' }, data_set: 'DATA', wallet_balance: 'WALLET', ledger_ok: 'LEDGER' },
+    'server.url': { programOnly: true },
+    'server.pid': { programOnly: true },
+  },
 );
 
 /** What makes a look at it fail. What a timer that failed should have done is not done, and nothing else waits for it. */
@@ -246,12 +255,7 @@ export const sandboxAccount = adminCommand({
 export const sandboxStatus = command({
   path: 'sandbox status',
   summary: 'Show what the sandbox holds and whether its ledger balances',
-  answers: {
-    one: {
-      ...ADMIN_OPERATIONS.status.returns.shape,
-      server: orNull(tells.object(SERVER_ROW, 'The one that serves other programs, if any.')),
-    },
-  },
+  answers: { one: STATUS },
   operation: 'status',
   ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
@@ -344,7 +348,7 @@ export const resetSandbox = command({
   },
   noun: 'sandbox',
   idField: 'store',
-  columns: STATUS_COLUMNS,
+  columns: STATUS_COLUMNS.filter(({ programOnly }) => programOnly !== true),
   show: ({ status, moved, clock }) => ({
     data: moved.length === 0 ? status : { ...status, moved_aside: moved },
     notes: [
