@@ -77,16 +77,13 @@ export const listAudit = command({
         (until === undefined || Date.parse(entry.at) <= Date.parse(until)),
     );
     const most = all ? wanted.length : (limit ?? PAGE_SIZE);
-    return { rows: wanted.toReversed().slice(0, most), limit: most, total: wanted.length, failure };
+    return { rows: wanted.toReversed().slice(0, most), total: wanted.length, failure };
   },
   noun: 'line',
   idField: 'seq',
   columns: AUDIT_COLUMNS,
-  show: ({ rows, limit, total, failure }) => ({
-    listing: rowsListing(rows, {
-      page: { total },
-      footer: count => cutTo(count, 'line', limit === undefined ? undefined : total),
-    }),
+  show: ({ rows, total, failure }) => ({
+    listing: rowsListing(rows, { page: { total }, footer: count => cutTo(count, 'line', total) }),
     failure,
   }),
 });

@@ -8,7 +8,7 @@ import type { Item } from '../../contract/calls.ts';
 import { BIN_ID } from '../../contract/card.ts';
 import { BIN } from '../../contract/resources.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, centsOf, dollars } from '../../core/money.ts';
+import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 
 export const BIN_COLUMNS = columnsOf(
   BIN,
@@ -28,19 +28,22 @@ export type Bin = Item<'bins.list'>;
 const NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;
 
 interface BinCriteria {
-  readonly needs?: readonly (typeof NEEDS)[number][];
+  readonly needs?: readonly (typeof NEEDS)[number][] | undefined;
   /** A tag of `best_for`; BINs with it come first. */
   readonly purpose?: string | undefined;
   readonly minTransaction?: Cents | undefined;
+  /** Limit of a month that it has at least. */
+  readonly minMonthly?: Cents | undefined;
 }
 
 /** BINs that meet the needs: those made for the purpose first, then by acceptance rate, then by id. */
 export function rankBins(
   bins: readonly Bin[],
-  { needs = [], purpose, minTransaction }: BinCriteria,
+  { needs = [], purpose, minTransaction, minMonthly = cents(0) }: BinCriteria,
 ): readonly { readonly bin: Bin; readonly why: string }[] {
   const fits = (bin: Bin) =>
     needs.every(need => bin[need] === true) &&
+    (centsOf(bin.max_monthly ?? 0) ?? 0) >= minMonthly &&
     (minTransaction === undefined || (centsOf(bin.max_transaction ?? 0) ?? 0) >= minTransaction);
   const made = (bin: Bin) => purpose !== undefined && (bin.best_for ?? []).includes(purpose);
   const rate = (bin: Bin) => bin.acceptance_rate ?? 0;
@@ -60,10 +63,7 @@ export function rankBins(
 
 /** The best BIN for a card with this much money, undefined when none can take it. */
 export function binFor(bins: readonly Bin[], amount: Cents): Bin | undefined {
-  return rankBins(
-    bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= amount),
-    {},
-  )[0]?.bin;
+  return rankBins(bins, { minMonthly: amount })[0]?.bin;
 }
 
 const noBin = (message: string) =>

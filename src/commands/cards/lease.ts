@@ -22,6 +22,7 @@ import type { UsedIntent, WriteOptions } from '../../writes/single-write.ts';
 import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
 import { NAME_FLAGS, nameOf } from './create.ts';
+import { unread } from './state.ts';
 
 const DEFAULT_TTL = '20m';
 
@@ -223,10 +224,7 @@ function leasedBefore({ name, op, isUnacknowledged = false }: UsedIntent, card: 
  */
 async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: string): Promise<void> {
   // An answer repeats what was asked for; the card itself tells whose it is.
-  const card = await ctx.api.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
-    if (!(thrown instanceof CliError)) throw thrown;
-    return undefined;
-  });
+  const card = await ctx.api.read('cards.get', { card_id: id }).catch(unread);
   if (card?.metadata?.[LEASE_MARK] === mark) return;
   throw new CliError('contract_mismatch', {
     message: `a card was requested and ${id} came back, but it does not carry the marker of this lease: it is neither used nor terminated`,

@@ -206,9 +206,8 @@ export async function makePlan(ctx: Context, named: NamedFleet, { allowed, of }:
 function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
   return (wish, { least }) => {
     if (wish.by === 'auto') return binFor(bins, least)?.id;
-    const fit = bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= least);
-    const { need: needs = [], for: purpose, min_transaction: minTransaction } = wish;
-    return rankBins(fit, { needs, purpose, minTransaction })[0]?.bin.id;
+    const { need: needs, for: purpose, min_transaction: minTransaction } = wish;
+    return rankBins(bins, { needs, purpose, minTransaction, minMonthly: least })[0]?.bin.id;
   };
 }
 

@@ -1,9 +1,8 @@
 /** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
 import type { ChildEnd } from '../../app/programs.ts';
-import type { Context, PrivateSandboxOptions } from '../../cli/context.ts';
+import type { Context } from '../../cli/context.ts';
 import { local, option } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
-import type { FaultRule } from '../../contract/sandbox/faults.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { command } from './admin.ts';
 import { readRules } from './faults.ts';
@@ -12,35 +11,6 @@ import { STORE_FLAGS, storeOptions } from './server.ts';
 const DRAIN_MS = 2_000;
 const REQUESTS_TOLD = 20;
 const DELIVERIES_TOLD = 100;
-
-/** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
-async function sandboxExec(ctx: Context, options: PrivateSandboxOptions, faults: readonly FaultRule[]) {
-  const sandbox = await (await ctx.sandbox.servers()).openPrivate(options);
-  let end: ChildEnd;
-  let broken: readonly string[];
-  try {
-    for (const { match = {}, action, phase, times, expires_at } of faults) {
-      await sandbox.admin.send('faults.add', { match, action, phase, times, expires_at });
-    }
-    end = await sandbox.run(ctx.rest);
-    await sandbox.drain(DRAIN_MS);
-    broken = (await sandbox.admin.send('ledger.check', {})).result.faults;
-    if (end.code !== 0 || broken.length > 0) await tell(ctx, sandbox.admin);
-  } finally {
-    await sandbox.close();
-  }
-  // What its exit code stands for is the last that is said.
-  const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
-  const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
-  if (end.code === 0 && books !== undefined) {
-    const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
-    return { exit: 15, failure };
-  }
-  ctx.ui.notice(
-    `sandbox exec: the program ${how}${books === undefined ? '; the ledger of the sandbox balances' : `, and ${books}`}`,
-  );
-  return { exit: end.code, failure: undefined };
-}
 
 /** What the service saw, for somebody who reads the log of a build. Secrets never were in it. */
 async function tell({ ui: { notice } }: Context, admin: SandboxAdmin): Promise<void> {
@@ -94,7 +64,28 @@ export const sandboxExecute = command({
     const options = storeOptions(ctx, asked);
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);
-    return sandboxExec(ctx, options, faults);
+    const sandbox = await (await ctx.sandbox.servers()).openPrivate(options);
+    let end: ChildEnd;
+    let broken: readonly string[];
+    try {
+      for (const rule of faults) await sandbox.admin.send('faults.add', { match: {}, ...rule });
+      end = await sandbox.run(ctx.rest);
+      await sandbox.drain(DRAIN_MS);
+      broken = (await sandbox.admin.send('ledger.check', {})).result.faults;
+      if (end.code !== 0 || broken.length > 0) await tell(ctx, sandbox.admin);
+    } finally {
+      await sandbox.close();
+    }
+    // What its exit code stands for is the last that is said.
+    const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
+    const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
+    if (end.code === 0 && books !== undefined) {
+      const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
+      return { exit: 15, failure };
+    }
+    const told = books === undefined ? '; the ledger of the sandbox balances' : `, and ${books}`;
+    ctx.ui.notice(`sandbox exec: the program ${how}${told}`);
+    return { exit: end.code, failure: undefined };
   },
   noun: 'program',
   show: ({ exit, failure }) => ({ verbatim: '', exit, failure }),

@@ -83,9 +83,7 @@ export const addFaults = command({
   async run(ctx, { file }) {
     const rules = await readRules(ctx, file);
     const added = [];
-    for (const { match = {}, action, phase, times, expires_at } of rules) {
-      added.push(await runAdmin(ctx, 'faults.add', { match, action, phase, times, expires_at }));
-    }
+    for (const rule of rules) added.push(await runAdmin(ctx, 'faults.add', { match: {}, ...rule }));
     return { data: added.map(inWords), page: {} };
   },
   noun: 'rule',

@@ -1,6 +1,6 @@
 /** Leading a browser to the inspector of a started sandbox. */
 
-import type { Context, StartedBrowser } from '../../cli/context.ts';
+import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
 import { maybe, option, optionalArgument, takes, tells, without } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
@@ -36,16 +36,8 @@ export async function openPage(ctx: Context, admin: SandboxAdmin, wanted: Wanted
     await browser.remove();
     throw notSent('unreachable', 'no browser could be started from here', PRINT);
   }
-  return { redeemed: redeemed(ctx, admin, { browser, before }) };
-}
-
-async function redeemed(
-  ctx: Context,
-  admin: SandboxAdmin,
-  { browser, before }: { readonly browser: StartedBrowser; readonly before: number },
-): Promise<void> {
   ctx.ui.notice(`Where no browser opens the page, its address: ${PRINT}`);
-  try {
+  const redeemed = async () => {
     for (;;) {
       const { opened: now, ticket_waits: waits } = (await admin.send('page.show', {})).result;
       if (now > before) return;
@@ -53,9 +45,8 @@ async function redeemed(
         throw new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
     }
-  } finally {
-    await browser.remove();
-  }
+  };
+  return { redeemed: redeemed().finally(() => browser.remove()) };
 }
 
 /** By the beginning of an id: the operation that answers `not_found` where there is no such thing. */

@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/context.ts';
 import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
-import { CliError, notSent } from '../../core/errors.ts';
+import { notSent, undefinedOn } from '../../core/errors.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { Scenario, Step } from '../../scenario/read.ts';
 import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
@@ -76,10 +76,7 @@ function asTheyAreDone(ctx: Context, { name }: Scenario, steps: AsyncGenerator<S
  */
 async function stepPerformer(ctx: Context, steps: readonly Step[]): Promise<ExecuteStep> {
   const needsService = steps.some(({ operation }) => operation.surface === 'service');
-  await refuseElsewhere(ctx).catch((error: unknown) => {
-    const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';
-    if (needsService || !isNoneChosen) throw error;
-  });
+  await (needsService ? refuseElsewhere(ctx) : undefinedOn('not_authenticated', refuseElsewhere(ctx)));
   return async ({ surface, name, row }, input) => {
     if (surface === 'admin') {
       const { result } = await (await ctx.sandbox.admin()).send(name as 'status', input as never);

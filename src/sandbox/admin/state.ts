@@ -24,13 +24,13 @@ import {
   setClock,
 } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { NEWEST_FIRST, type Paging, paged, pagesOf } from '../handlers/service.ts';
+import { NEWEST_FIRST, type Paging, paged } from '../handlers/service.ts';
 import { isoTime } from '../rules/dates.ts';
 import { keptKey, keptRequests } from '../service/logs.ts';
 import type { ServiceHandlers, ServiceParts, StoreHandlers } from '../service/service.ts';
 import { emptyStore } from '../store/open.ts';
 import { countAll, type FaultRow, type RequestRow, sendingNow, walletOf } from '../store/rows.ts';
-import { escaped, listed, nextCount, type Query, type SqlRow } from '../store/sql.ts';
+import { escaped, nextCount, type Query, type SqlRow } from '../store/sql.ts';
 
 /**
  * A page of a list of the control surface: rows of a query, or those at hand, each as the shape of the list has it, and so many as
@@ -38,14 +38,13 @@ import { escaped, listed, nextCount, type Query, type SqlRow } from '../store/sq
  */
 export function pageOfList<const N extends PagedName<AdminOperations>, Row extends object = SqlRow>(
   name: N,
-  { sql, input }: Pick<Call, 'sql'> & { readonly input: Paging },
+  asked: Pick<Call, 'sql'> & { readonly input: Paging },
   from: Query | readonly Row[],
   also: (row: Row) => object = () => ({}),
 ) {
   const { query, returns } = ADMIN_OPERATIONS[name];
-  const list = 'from' in from ? listed<Row>(sql, from) : pagesOf(from);
   const wire = (row: Row) => wired(returns.shape as Shape, { ...(row as Fields), ...also(row) });
-  return paged(input, Number(query.per_page.defaults), list, wire) as unknown as ReplyOf<AdminOperations[N]>;
+  return paged(asked, Number(query.per_page.defaults), from, wire) as unknown as ReplyOf<AdminOperations[N]>;
 }
 
 export const STATE = {

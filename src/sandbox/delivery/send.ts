@@ -3,6 +3,7 @@
  * and over TLS. A name is resolved once and the address found is the one connected to, so that a name cannot change in
  * between.
  */
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { DELIVERY_RETRIES } from '../../contract/spans.ts';
@@ -137,46 +138,40 @@ async function exchanged(
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   // Most starts of a sandbox deliver nothing.
   const { request } = isTls ? await import('node:https') : await import('node:http');
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      host: address,
-      port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
-      path: url.pathname + url.search,
-      method: 'POST',
-      headers: { Host: url.host, ...webhook.headers },
-      setHost: false,
-      // A connection of its own: one that was kept may be closed by the receiver just as it is used.
-      agent: false,
-      signal,
-      ...(isTls && isIP(host) === 0 && { servername: host }),
-    });
-    sent.on('error', reject);
-    sent.on('response', response => {
-      // From here on the status is known; how its body ends changes nothing.
-      sent.off('error', reject).on('error', () => undefined);
-      void beginning(response).then(body => {
-        sent.destroy();
-        const headers = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
-        resolve({ status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body });
-      });
-    });
-    sent.end(webhook.body);
+  const sent = request({
+    host: address,
+    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers: { Host: url.host, ...webhook.headers },
+    setHost: false,
+    // A connection of its own: one that was kept may be closed by the receiver just as it is used.
+    agent: false,
+    signal,
+    ...(isTls && isIP(host) === 0 && { servername: host }),
   });
+  sent.on('error', () => undefined).end(webhook.body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = await beginning(response);
+  sent.destroy();
+  const headers = Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  return { status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body };
 }
 
 /** The first bytes of a body, or those that came before it ended, however it ended. */
-function beginning(response: IncomingMessage): Promise<string> {
-  return new Promise(resolve => {
-    const parts: Buffer[] = [];
-    let size = 0;
-    const give = () => resolve(Buffer.concat(parts).subarray(0, MOST_BYTES).toString('utf8'));
-    response.on('data', (part: Buffer) => {
+async function beginning(response: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of response) {
       parts.push(part);
       size += part.length;
-      if (size >= MOST_BYTES) give();
-    });
-    response.on('close', give).on('error', give);
-  });
+      if (size >= MOST_BYTES) break;
+    }
+  } catch {
+    // The status is known; what came of the body is all there is of it.
+  }
+  return Buffer.concat(parts).subarray(0, MOST_BYTES).toString('utf8');
 }
 
 function wordsFor(error: unknown): string {

@@ -13,18 +13,17 @@ import { cardExpiry, createdWithin, isExpired } from '../rules/dates.ts';
 import { isCategory } from '../rules/declines.ts';
 import { COINS, cardNumber, depositAddress, FREE_DIGITS } from '../rules/money.ts';
 import { allBins, type BinRow, binById, type ChallengeRow, cancelQueued, type WebhookRow } from '../store/rows.ts';
-import { type Listed, listed, type Page } from '../store/sql.ts';
+import { listed, type Query } from '../store/sql.ts';
 
 /** Of cards, transactions and deposits (A-22). */
 export const NEWEST_FIRST = 'created_at desc, id desc';
 
 export const CARDS = {
   /** Stored is the exact text that is sent. */
-  'cards.list': ({ sql, input }) => {
-    const wanted = { 'status = ?': input.status, 'bin_id = ?': input.bin_id };
+  'cards.list': call => {
+    const wanted = { 'status = ?': call.input.status, 'bin_id = ?': call.input.bin_id };
     const query = { columns: 'document', from: 'cards', wanted, order: NEWEST_FIRST };
-    const list = listed<{ document: string }>(sql, query);
-    return paged(input, LIMITS.pageSize.defaults, list, ({ document }) => encodedCard(document));
+    return paged(call, LIMITS.pageSize.defaults, query, (row: { document: string }) => encodedCard(row.document));
   },
 
   'cards.get': call => wireCard(cardOf(call, call.input.card_id)),
@@ -187,23 +186,23 @@ export interface Paging {
   readonly per_page?: number | undefined;
 }
 
-/** The page that was asked for, with each row as it is sent; `usual` rows where nothing was said. */
+/**
+ * The page that was asked for, of the rows of a query or of those at hand, with each row as it is sent; `usual` rows where nothing
+ * was said.
+ */
 export function paged<Row, Wire>(
-  input: Paging,
+  { sql, input }: Pick<Call, 'sql'> & { readonly input: Paging },
   usual: number,
-  list: (where: Page) => Listed<Row>,
+  from: Query | readonly Row[],
   wire: (row: Row) => Wire,
 ) {
-  const { page = 1, per_page: size = usual } = input;
-  const { rows, total } = list({ limit: size, offset: (page - 1) * size });
-  const facts: PageFacts = { page, per_page: size, total, total_pages: Math.ceil(total / size) };
+  const { page = 1, per_page: limit = usual } = input;
+  const offset = (page - 1) * limit;
+  const atHand = (all: readonly Row[]) => ({ rows: all.slice(offset, offset + limit), total: all.length });
+  const { rows, total } = 'from' in from ? listed<Row>(sql, from, { limit, offset }) : atHand(from);
+  const facts: PageFacts = { page, per_page: limit, total, total_pages: Math.ceil(total / limit) };
   return { data: rows.map(wire), page: facts };
 }
-
-/** Pages of what is at hand already. */
-export const pagesOf =
-  <Row>(rows: readonly Row[]) =>
-  ({ limit, offset }: Page): Listed<Row> => ({ rows: rows.slice(offset, offset + limit), total: rows.length });
 
 export const ACCOUNT_HANDLERS = {
   'bins.list': ({ sql }) => {
@@ -296,8 +295,8 @@ export function pageOfTransactions<Row>(
   wire: (row: Row) => ReturnType<typeof wireTransaction>,
 ) {
   const wanted = { 'card_id = ?': input.card_id, [`${type} = ?`]: input.type, ...createdWithin(input) };
-  const list = listed<Row>(sql, { from, wanted, order: NEWEST_FIRST });
-  return paged({ page: input.page }, LIMITS.transactionsPageSize.defaults, list, wire);
+  const asked = { sql, input: { page: input.page } };
+  return paged(asked, LIMITS.transactionsPageSize.defaults, { from, wanted, order: NEWEST_FIRST }, wire);
 }
 
 /** With the sums of A-60, A-62 and A-63. */

@@ -171,11 +171,15 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
 async function listening(server: Server, place: ListenAddress): Promise<void> {
   const at =
     'port' in place ? { host: place.behind?.bind ?? '127.0.0.1', port: place.port } : { path: place.socketPath };
-  try {
-    await once(server.listen(at), 'listening');
-  } catch (error) {
-    throw cannotListen(place, error as Error);
-  }
+  await once(server.listen(at), 'listening').catch((error: Error) => {
+    const where = at.path ?? `port ${at.port} of ${at.host}`;
+    throw new CliError('unreachable', {
+      message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
+      hint: at.path === undefined ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
+      outcome: 'not_sent',
+      cause: error,
+    });
+  });
 }
 
 function hostsOf(server: Server, place: ListenAddress): readonly string[] {
@@ -183,16 +187,6 @@ function hostsOf(server: Server, place: ListenAddress): readonly string[] {
   if (place.behind !== undefined) return [place.behind.host];
   const { port } = server.address() as AddressInfo;
   return [`127.0.0.1:${port}`, `localhost:${port}`];
-}
-
-function cannotListen(place: ListenAddress, error: Error): CliError {
-  const where = 'port' in place ? `port ${place.port} of ${place.behind?.bind ?? '127.0.0.1'}` : place.socketPath;
-  return new CliError('unreachable', {
-    message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
-    hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
-    outcome: 'not_sent',
-    cause: error,
-  });
 }
 
 // Where a sandbox listens that only this user reaches: a socket in a temporary folder of its own, or a pipe with a random name.

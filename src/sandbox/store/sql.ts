@@ -209,16 +209,6 @@ export function isRefusedStatement(error: unknown): boolean {
 
 // Lists that are asked for page by page, of those rows alone that fit.
 
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
-
 /** Conditions by their text, with the values of their `?`; one without a value is not asked for. */
 type Wanted = Readonly<Record<string, SqlValue | readonly SqlValue[] | undefined>>;
 
@@ -230,16 +220,18 @@ export interface Query {
   readonly order: string;
 }
 
-/** Pages of a query, remembered as `known` does, and how many rows it has. */
-export function listed<Row>(sql: Sql, { columns = '*', from, wanted = {}, order }: Query) {
+/** The rows of a page, remembered as `known` does, and how many rows there are in all. */
+export function listed<Row>(
+  sql: Sql,
+  { columns = '*', from, wanted = {}, order }: Query,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+) {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const where = given.length === 0 ? '' : ` where ${given.map(([text]) => text).join(' and ')}`;
   const values = given.flatMap(([, value]) => value as SqlValue | SqlValue[]);
-  return ({ limit, offset }: Page): Listed<Row> => {
-    const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
-    const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
-    return { rows: sql.known<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
-  };
+  const [count] = sql.known<{ total: number }>(`select count(*) as total from ${from}${where}`, ...values);
+  const statement = `select ${columns} from ${from}${where} order by ${order} limit ? offset ?`;
+  return { rows: sql.known<Row>(statement, ...values, limit, offset), total: count?.total ?? 0 };
 }
 
 /** A text as `like … escape '!'` looks for it. */
