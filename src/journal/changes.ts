@@ -325,7 +325,7 @@ export function unknownOp(op: string): CliError {
 function taken(op: string): CliError {
   return new CliError('guarded', {
     reason: 'taken_over',
-    message: `another process has taken ${op} over. This command sends nothing more`,
+    message: `${op} was taken over by another process, or its journal was put back. This command sends nothing more`,
     hint: `cardwright ops show ${op}`,
     op,
   });

@@ -282,20 +282,24 @@ export function createJournal(dependencies: JournalDependencies) {
 
   /**
    * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
-   * used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
+   * used with other values, `guarded` where its row belongs to a run of many that is not finished, and where a shared journal is
+   * behind: there a name may stand for another purchase by now. Changes nothing.
    */
   async function earlierUsesOf({ rows, bulk, key: givenKey }: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
-    const database = rows.some(({ intent }) => intent !== undefined) ? await dependencies.existing() : undefined;
-    if (database === undefined) return new Map();
-    const print = await printOf(database);
-    return ofAccount((tx, account) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint: print }), new Map());
+    const there = rows.some(({ intent }) => intent !== undefined) ? await dependencies.existing() : undefined;
+    if (there === undefined) return new Map();
+    const database = there.isShared ? await dependencies.database() : there;
+    const [print, account] = [await printOf(database), await accountIn(database)];
+    if (account === undefined) return new Map();
+    const uses = (tx: Reading) => earlierUses(tx, { account, rows, bulk, givenKey, keyPrint: print });
+    // A transaction of a shared journal shows whether it is behind.
+    return database.isShared ? database.transaction(uses) : database.read(uses);
   }
 
   /** Throws `guarded` where a limit refuses rows that no journal keeps. */
   async function judgeUnkept(database: Database, rows: readonly PlannedRow[]): Promise<void> {
     const account = (await accountIn(database)) ?? '';
     const { profile } = await dependencies.acting();
-    // A transaction of a shared journal shows whether it is behind.
     await database.transaction(async tx =>
       rules.judge(tx, { id: '', account, profile, rows, ...(await moment(tx, account)) }),
     );
