@@ -89,14 +89,13 @@ async function givenKey(
 ): Promise<NewKey> {
   if (!keyCommand && ctx.rest.length > 0) throw usage('words after -- are the command of --key-command');
   if (keyFile !== undefined) return { key_file: keyFile };
-  if (!keyCommand) return { key: await readKeyText(ctx, keyStdin ?? false), keychain: keychain ?? false };
-  if (ctx.rest.length === 0) throw usage('--key-command needs the command after --');
-  return { key_command: ctx.rest };
-}
-
-async function readKeyText(ctx: Context, fromStdin: boolean): Promise<Secret> {
-  if (!fromStdin) return ctx.ui.prompts.secret('API key', { flag: '--key-stdin' });
+  if (keyCommand && ctx.rest.length === 0) throw usage('--key-command needs the command after --');
+  if (keyCommand) return { key_command: ctx.rest };
+  if (!keyStdin) {
+    const key = await ctx.ui.prompts.secret('API key', { flag: '--key-stdin' });
+    return { key, keychain: keychain ?? false };
+  }
   const content = await ctx.files.stdin.readText(MAX_KEY_BYTES);
   if (content === '') throw usage('standard input holds no key');
-  return new Secret(content);
+  return { key: new Secret(content), keychain: keychain ?? false };
 }

@@ -39,9 +39,6 @@ async function linesOf(log: AuditLog) {
   return { entries, failure };
 }
 
-/** Lines of a list where nothing else was asked for. */
-const PAGE_SIZE = LIMITS.pageSize.defaults;
-
 export const listAudit = command({
   path: 'audit list',
   summary: 'List the writes and reveals of this machine, newest first',
@@ -58,7 +55,7 @@ export const listAudit = command({
     since: option(takes.time('Only lines since this time.'), '<time>'),
     until: option(takes.time('Only lines until this time.'), '<time>'),
     all: option(takes.flag('Every line.')),
-    limit: option(takes.integer('At most this many lines.', { min: 1, defaults: PAGE_SIZE })),
+    limit: option(takes.integer('At most this many lines.', { min: 1, defaults: LIMITS.pageSize.defaults })),
   },
   examples: {
     'Who did what to a card': 'audit list --card card_1 -o wide',
@@ -76,7 +73,7 @@ export const listAudit = command({
         (since === undefined || Date.parse(entry.at) >= Date.parse(since)) &&
         (until === undefined || Date.parse(entry.at) <= Date.parse(until)),
     );
-    const most = all ? wanted.length : (limit ?? PAGE_SIZE);
+    const most = all ? wanted.length : (limit ?? LIMITS.pageSize.defaults);
     return { rows: wanted.toReversed().slice(0, most), total: wanted.length, failure };
   },
   noun: 'line',

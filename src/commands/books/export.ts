@@ -9,7 +9,7 @@ import type { ValueOf } from '../../contract/field.ts';
 import { isoTime, wholeSeconds } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
-import { type AccountsFile, DEFAULT_ACCOUNTS } from '../../writers/accounts.ts';
+import { DEFAULT_ACCOUNTS } from '../../writers/accounts.ts';
 import { EXPORT_FORMATS, type ExportWish, exportFiles, KeptLines, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
@@ -79,7 +79,10 @@ export const exportStatement = command({
   ) {
     refuseUnfit(format, { layout, dateFormat, pending, accounts, intuBid, continue: continues });
     // A faulty file is told before anything else is looked at.
-    const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(ctx, accounts);
+    const names =
+      accounts === undefined
+        ? DEFAULT_ACCOUNTS
+        : (await import('../../writers/accounts-file.ts')).readAccounts(await ctx.files.readFile(accounts), accounts);
     if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
       throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
@@ -209,9 +212,4 @@ function refuseUnfit(format: string, asked: Readonly<Record<string, unknown>>): 
     if (asked[name] === undefined || asked[name] === false || formats.includes(format)) continue;
     throw usage(`${flagName(name)} is of --format ${formats.join(', ')}, and not of ${format}`);
   }
-}
-
-async function accountsOf(ctx: Context, path: string): Promise<AccountsFile> {
-  const { readAccounts } = await import('../../writers/accounts-file.ts');
-  return readAccounts(await ctx.files.readFile(path), path);
 }

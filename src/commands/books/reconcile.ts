@@ -304,14 +304,12 @@ function rank({ wrong, provisional, class: name }: Report['findings'][number]): 
 
 /** The card, or the first ones of all that it may be about. */
 function cardNames(report: Report, candidates: readonly string[]): string {
-  const names = candidates.slice(0, MOST_NAMED).map(card => cardName(report, card));
+  const names = candidates.slice(0, MOST_NAMED).map(id => {
+    const card = report.cards.find(each => each.card_id === id);
+    return [card?.last4, card?.label].filter(Boolean).join(' ') || id;
+  });
   const more = candidates.length - names.length;
   return names.length === 0 ? '' : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}  `;
-}
-
-function cardName({ cards }: Report, id: string): string {
-  const card = cards.find(each => each.card_id === id);
-  return [card?.last4, card?.label].filter(Boolean).join(' ') || id;
 }
 
 /** Exit 15 where something is wrong; the report stands on standard output all the same. */

@@ -1,6 +1,6 @@
 /** Card details: revealed, or handed to a program. */
 import { command } from '../../cli/parsing/command.ts';
-import { local, option, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { local, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { usage } from '../../core/errors.ts';
 import { card, PROGRAM_FLAGS } from './cards.ts';
 
@@ -29,7 +29,7 @@ export const cardDetails = command({
   args: { card },
   flags: {
     field: option(takes.choice(['number', 'cvv', 'expiry'], 'Only this field, as plain text.')),
-    reveal: typedOnly(option(takes.flag('Confirm the reveal without typing the last four digits.'))),
+    reveal: PROGRAM_FLAGS.reveal,
     print: option(takes.flag('Print to the normal screen or the pipe.')),
     copy: option(takes.choice(['number', 'cvv', 'expiry'], 'Copy to the clipboard, which is cleared after 45 s.')),
     out: option(local('file', 'Write to a new file that only you can read.'), '<file>'),

@@ -2,7 +2,6 @@
 import type { ToolHost } from '../../cli/context.ts';
 import { shapeSchema } from '../../contract/json-schema.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
-import { usage } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import { isObject, jsonOrUndefined } from '../../core/objects.ts';
 import { withoutPatterns } from '../../core/redaction.ts';
@@ -155,12 +154,6 @@ function cleaned(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, isId(name) ? member : cleaned(member)]),
   );
-}
-
-/** What a server is started with, as it may be used. Throws `usage`. */
-export function checkPrefix(prefix: string): string {
-  if (prefix === '' || /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(prefix)) return prefix;
-  throw usage('--intent-prefix is 1 to 64 letters, digits and . _ : / -, a letter or digit first');
 }
 
 // The bound of one server, under all other limits. What a call may spend is reserved before its command runs, so that calls beside

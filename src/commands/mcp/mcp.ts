@@ -1,6 +1,7 @@
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, takes } from '../../cli/parsing/flag.ts';
-import { checkPrefix, toolServer } from './calls.ts';
+import { usage } from '../../core/errors.ts';
+import { toolServer } from './calls.ts';
 
 /** Serves tools to an agent, over standard input and output. */
 export const serveTools = command({
@@ -28,10 +29,12 @@ export const serveTools = command({
     'Purchases of at most $100 in all': 'mcp --max-total 100 --intent-prefix agent7/',
   },
   async run(ctx, { maxTotal, intentPrefix = '', readOnly = false, exec }) {
+    if (intentPrefix !== '' && !/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(intentPrefix))
+      throw usage('--intent-prefix is 1 to 64 letters, digits and . _ : / -, a letter or digit first');
     const host = await ctx.toolHost();
     const { mode } = await ctx.api.identity();
     const isSandbox = mode === 'sandbox';
-    const wishes = { maxTotal, intentPrefix: checkPrefix(intentPrefix), readOnly, isSandbox, program: exec };
+    const wishes = { maxTotal, intentPrefix, readOnly, isSandbox, program: exec };
     if (exec !== undefined) await (await ctx.gate()).checkRunWithCard({ program: [exec], reveal: true });
     const { serve } = await import('./server.ts');
     await serve(host, { tools: toolServer(host.run, wishes), version: ctx.version, signal: ctx.signal });

@@ -121,8 +121,6 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-const SANDBOX_DOES = ['purchase', 'challenge', 'deposit', 'advance', 'lose_next_answer'] as const;
-
 /** The next change happens, and its answer is lost. */
 const LOST_ANSWER = { match: { method: 'POST' }, phase: 'after_commit', action: { kind: 'reset' }, times: 1 };
 
@@ -130,7 +128,7 @@ const SANDBOX: Tool = {
   name: 'sandbox',
   description: 'Try things: what happens to cards in the simulator.',
   members: {
-    do: must(takes.choice(SANDBOX_DOES, '')),
+    do: must(takes.choice(['purchase', 'challenge', 'deposit', 'advance', 'lose_next_answer'], '')),
     card: takes.text('Of purchase and challenge.', { names: 'card' }),
     amount: takes.number('USD; of purchase, challenge and deposit.', { min: 0.01 }),
     merchant: takes.text('', { maxLength: 64 }),

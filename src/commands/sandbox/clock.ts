@@ -31,9 +31,6 @@ export const sandboxClock = adminCommand({
   ...SHOWN,
 });
 
-/** A line of a log says it too, where there is no table. */
-const HAPPENED = tells.text('What happened on the way, how often by kind; empty for nothing.');
-
 export const setSandboxClock = adminCommand({
   path: 'sandbox clock set',
   summary: 'Set the clock of the sandbox, forwards or backwards',
@@ -58,7 +55,12 @@ export const advanceSandboxClock = command({
   about:
     'Everything that becomes due happens in order, each at its own time: expired holds and codes, confirmations, and webhook attempts of a sandbox that is started or serves this program. The command ends when all of it is done.',
   operation: 'clock.advance',
-  answers: { one: { ...ADVANCE.returns.shape, happened: HAPPENED } },
+  answers: {
+    one: {
+      ...ADVANCE.returns.shape,
+      happened: tells.text('What happened on the way, how often by kind; empty for nothing.'),
+    },
+  },
   args: { span: optionalArgument({ ...ADVANCE.body.by, doc: 'How far, such as 7d, 36h or 1d12h; same as --by.' }) },
   flags: {
     by: 'body.by',

@@ -14,8 +14,6 @@ import { adminCommand, command, runAdmin } from './admin.ts';
 
 type KeptRule = ItemOf<AdminOperations['faults']>;
 
-const fault = argument(takes.text('Id of the rule; see sandbox faults list.'));
-
 /** A rule as data. */
 const FAULT_ROW = {
   ...FAULT,
@@ -106,7 +104,7 @@ export const removeFault = command({
   summary: 'Remove a fault rule',
   answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
   operation: 'faults.remove',
-  args: { fault },
+  args: { fault: argument(takes.text('Id of the rule; see sandbox faults list.')) },
   examples: { 'One rule': 'sandbox faults remove flt_1' },
   async run(ctx, { fault: id }) {
     await runAdmin(ctx, 'faults.remove', { fault_id: id });

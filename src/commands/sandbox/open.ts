@@ -13,11 +13,8 @@ import { command } from './admin.ts';
 const PRINT = 'cardwright sandbox open --print';
 const LOOK_EVERY = 100;
 
-interface Wanted {
-  readonly access: PageAccess;
-  /** Behind `#`: `/cards/card_1`. */
-  readonly place: string;
-}
+/** `place` stands behind `#`: `/cards/card_1`. */
+type Wanted = Readonly<{ access: PageAccess; place: string }>;
 
 /** An address that opens the page once, and until when. */
 async function ticketFor(admin: SandboxAdmin, { access, place }: Wanted) {

@@ -83,9 +83,6 @@ export const simulateReverse = simulate('reverse', {
   },
 });
 
-/** Ids of the sandbox say what they are. */
-const isChallenge = (id: string) => id.startsWith('tds_');
-
 export const simulateExpire = command({
   path: 'sandbox simulate expire',
   summary: 'Expire an authorization or a 3DS challenge now',
@@ -97,7 +94,8 @@ export const simulateExpire = command({
     'Let a code run out': 'sandbox simulate expire tds_1',
   },
   run: (ctx, { pending }) =>
-    isChallenge(pending)
+    // Ids of the sandbox say what they are.
+    pending.startsWith('tds_')
       ? runAdmin(ctx, 'simulate.challenge-expire', { challenge_id: pending })
       : runAdmin(ctx, 'simulate.expire', { authorization_id: pending }),
   show: showSimulated,

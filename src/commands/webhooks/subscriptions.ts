@@ -1,6 +1,5 @@
 /** Subscriptions of webhooks, and the events there are. */
 
-import type { Context } from '../../cli/context.ts';
 import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, local, option, takes, tells, without } from '../../cli/parsing/flag.ts';
@@ -59,7 +58,9 @@ export const createWebhook = command({
       "webhooks create --url https://example.com/hook --event '*' --secret-file secret.txt",
   },
   async run(ctx, { url, event: events, secretFile, secretStdin }) {
-    const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
+    const fromStdin = secretStdin ? ctx.files.stdin.readText(MAX_SECRET_BYTES) : undefined;
+    const chosen = await (secretFile === undefined ? fromStdin : ctx.files.readFile(secretFile));
+    const secret = chosen === undefined ? undefined : secretIn(chosen, secretFile ?? 'standard input').expose();
     const body = { url, events: checkEvents(events), secret };
     const { result } = await ctx.api.write('webhooks.create', body, { intent: `Subscribe ${url}` });
     // A chosen secret is known already and was kept off the screen; an echo of it is not shown.
@@ -80,13 +81,6 @@ function secretNotes(made: Subscribed): string[] {
   return [
     `Its secret is not shown by the service: delete ${made.id} and choose one with --secret-file, to verify events.`,
   ];
-}
-
-async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
-  if (file === undefined && !fromStdin) return undefined;
-  const content =
-    file === undefined ? await ctx.files.stdin.readText(MAX_SECRET_BYTES) : await ctx.files.readFile(file);
-  return secretIn(content, file ?? 'standard input').expose();
 }
 
 export const listWebhooks = command({

@@ -157,9 +157,6 @@ export interface Snapshot {
   readonly isComplete: boolean;
 }
 
-/** ms after which what a dead process left unfinished is taken away. */
-const LEFT_FOR = DAY;
-const TEMPORARY = 'cardwright-snapshots-';
 const END = '.snapshot';
 
 export class Archives {
@@ -252,12 +249,12 @@ export class Archives {
       // After a process that died: what it never finished goes after a day.
       for (const name of (await promises.readdir(folder)).filter(each => each.startsWith('.new-'))) {
         const found = await statIfThere(join(folder, name));
-        const isLeft = found !== undefined && clock.now() - found.mtimeMs > LEFT_FOR;
+        const isLeft = found !== undefined && clock.now() - found.mtimeMs > DAY;
         if (isLeft) await promises.rm(join(folder, name), { force: true });
       }
       return folder;
     }
-    return promises.mkdtemp(join(tmpdir(), TEMPORARY));
+    return promises.mkdtemp(join(tmpdir(), 'cardwright-snapshots-'));
   }
 }
 

@@ -39,8 +39,6 @@ type InputOf<N extends Simulation> = Parameters<AdminHandlers[N]>[0]['input'];
 type Done = Partial<ReplyOf<AdminOperations['simulate.authorize']>>;
 type Shop = Pick<InputOf<'simulate.force-post'>, 'amount' | 'merchant' | 'mcc' | 'country'>;
 
-const COUNTRY = /^[A-Z]{2}$/;
-
 /** What a merchant is when a simulation does not say; the contract tells it too. */
 function usual(field: 'merchant' | 'mcc' | 'country'): string {
   return String(ROWS['simulate.authorize'].body[field].defaults);
@@ -50,7 +48,7 @@ function usual(field: 'merchant' | 'mcc' | 'country'): string {
 function purchaseOf({ merchant = usual('merchant'), ...input }: Shop): Purchase {
   const { mcc = usual('mcc'), country = usual('country'), amount } = input;
   if (!isMcc(mcc)) throw new Refused('invalid_request', `mcc: ${JSON.stringify(mcc)} is not four digits`);
-  if (!COUNTRY.test(country)) {
+  if (!/^[A-Z]{2}$/.test(country)) {
     throw new Refused('invalid_request', `country: ${JSON.stringify(country)} is not two capital letters`);
   }
   return { amount, merchant, mcc, country };

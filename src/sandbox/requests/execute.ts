@@ -221,7 +221,9 @@ function workedOnce(
     const inProgress = 'A request with this idempotency key is still being worked on.';
     return refuse(new Refused('idempotency_in_progress', inProgress));
   }
-  forgetExpired(sql, now);
+  const expired = `update idempotency set state = 'expired', headers = null, body = null
+    where state = 'done' and expires_at <= ?`;
+  sql.run(expired, now);
   const row = sql.row('idempotency', { scope });
   if (rival !== undefined || (row?.state === 'done' && row.fingerprint !== fingerprint)) {
     return refuse(new Refused('idempotency_key_reused', 'This idempotency key was used with another body.'));
@@ -257,9 +259,3 @@ export function fingerprintOf(method: string, path: string, body: unknown): stri
       : value;
   return hash('sha256', `${method} ${path}\n${JSON.stringify(body, inOrder)}`, 'hex');
 }
-
-const forgetExpired = (sql: Sql, now: number) =>
-  sql.run(
-    `update idempotency set state = 'expired', headers = null, body = null where state = 'done' and expires_at <= ?`,
-    now,
-  );

@@ -39,9 +39,7 @@ export const CATEGORIES: Readonly<Record<string, readonly Range[]>> = {
   utilities: only(4900),
 };
 
-const MCC = /^\d{4}$/;
-
-export const isMcc = (text: string) => MCC.test(text);
+export const isMcc = (text: string) => /^\d{4}$/.test(text);
 
 /** A four-digit code, or a word of the table. */
 export function isCategory(text: string): boolean {

@@ -191,14 +191,12 @@ function hostsOf(server: Server, place: ListenAddress): readonly string[] {
 
 // Where a sandbox listens that only this user reaches: a socket in a temporary folder of its own, or a pipe with a random name.
 
-const TEMPORARY = 'cw-';
-
 /** A socket in a folder of its own, which `remove` takes away; whoever listened there has taken the socket away. */
 export function privateSocket({ pid, random, platform }: Pick<Host, 'random' | 'pid' | 'platform'>) {
   if (platform === 'win32') {
     const name = `${pid}-${Buffer.from(random.bytes(6)).toString('hex')}`;
     return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, remove: () => undefined };
   }
-  const own = mkdtempSync(join(tmpdir(), TEMPORARY));
+  const own = mkdtempSync(join(tmpdir(), 'cw-'));
   return { socketPath: join(own, 'sandbox.sock'), remove: () => rmdirSync(own) };
 }

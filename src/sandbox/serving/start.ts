@@ -4,7 +4,6 @@ import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { InputFields } from '../../contract/field.ts';
 import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
-import { CliError } from '../../core/errors.ts';
 import { bytesWithin } from '../../core/input-limits.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
@@ -34,7 +33,7 @@ export type RunningSandbox = Assembled;
 
 /**
  * Throws `check_failed` for a store that cannot be used, `guarded` for a place that cannot have one, `unreachable` for a
- * taken port, `usage` for a bad time or dialect.
+ * taken port, `usage` for a bad dialect.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const { store = 'memory', wallet, webhookSecret, onFault = () => undefined } = options;
@@ -67,9 +66,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
   if (clock === undefined) return undefined;
   if (clock.mode === 'real') return REAL_CLOCK;
-  const at = Date.parse(clock.at);
-  if (Number.isNaN(at)) throw new CliError('usage', { message: `not an ISO 8601 time: ${clock.at}` });
-  return { ...REAL_CLOCK, mode: clock.mode, at };
+  return { ...REAL_CLOCK, mode: clock.mode, at: Date.parse(clock.at) };
 }
 
 /** Real time, randomness and process, for other programs, which call without our `main.ts`. */
