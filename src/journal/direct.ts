@@ -35,12 +35,8 @@ export interface DirectWrite {
 export async function directWrite(write: DirectWrite): Promise<Answered<unknown>> {
   const { service, operation, input, planned, clock, random, signal, mode } = write;
   const { method, path, body, idempotencyKey } = planned;
-  if (rowOf(operation).makes === 'webhook')
-    await refuseSubscribed(
-      readerOf(service, () => ({ signal })),
-      operation,
-      input,
-    );
+  const reader = readerOf(service, () => ({ signal }));
+  if (rowOf(operation).makes === 'webhook') await refuseSubscribed(reader, operation, input);
   const attempts: Attempt[] = [];
   const givenKey = write.keyOfCaller ? idempotencyKey : undefined;
   const work = workOn({

@@ -282,8 +282,8 @@ export function createJournal(dependencies: JournalDependencies) {
 
   /**
    * The rows whose intents were used before with the same values, by the numbers of this plan. Throws `usage` for one that was
-   * used with other values, `guarded` where its row belongs to a run of many that is not finished, and where a shared journal is
-   * behind: there a name may stand for another purchase by now. Changes nothing.
+   * used with other values, `guarded` where its row belongs to a run of many that is not finished, and where a shared journal was put
+   * back: there a name may stand for another purchase. Changes nothing.
    */
   async function earlierUsesOf({ rows, bulk, key: givenKey }: RunPlan): Promise<ReadonlyMap<number, EarlierUse>> {
     const there = rows.some(({ intent }) => intent !== undefined) ? await dependencies.existing() : undefined;
