@@ -49,20 +49,6 @@ const FORGED: Play = {
 };
 
 const CASES: Readonly<Record<string, Case>> = {
-  'a second fund is lost, and the first one shows late': {
-    first: fund,
-    second: fund,
-    operation: 'fund',
-    play: LOST,
-    ...LATE_BEFORE,
-  },
-  'a second withdrawal is lost, and the first one shows late': {
-    first: withdraw,
-    second: withdraw,
-    operation: 'withdraw',
-    play: LOST,
-    ...LATE_BEFORE,
-  },
   'a withdrawal is lost, and the card shows as before it was funded': {
     first: fund,
     second: withdraw,

@@ -1,7 +1,7 @@
 /** What a later command knows less of takes nothing away from what is known, and a person is never sent in a circle. */
 import { expect, test } from 'vitest';
 import { type Answered, refusal, type View } from '../support/card-books.ts';
-import { arena, type Place, TEST_KEY } from './arena.ts';
+import { arena, type Place } from './arena.ts';
 
 interface Item {
   readonly op: string;
@@ -57,18 +57,4 @@ test('a resume that can find out nothing more leads on to what is known', async 
   const resumed = await place.run(`ops resume ${op}`);
   expect(resumed.code).toBe(11);
   expect(JSON.parse(resumed.err).error.hint).toBe(`cardwright ops show ${op}`);
-});
-
-test('a clock that was set forward does not shorten the wait behind which a lost purchase is sent again', async () => {
-  await using here = await arena();
-  await using place = await here.enter('unknown', 'test', { keys: 'ignored' });
-  const late = { effect: { afterMs: 100_000 }, answer: { lost: 'before-headers' } } as const;
-  here.service.script({ operation: 'create', plays: [late] });
-  expect((await place.run('cards create --bin bin_1 --amount 25')).code).toBe(11);
-  const { op } = await shown(place);
-  here.clock.setAhead(600_000);
-  expect((await place.run(`ops resume ${op} --resend-absent`)).code).toBe(0);
-  here.clock.pass(200_000);
-  expect((await place.run('cards list')).code).toBe(0);
-  expect(here.service.books(TEST_KEY).effects).toHaveLength(1);
 });

@@ -15,12 +15,6 @@ async function storeFile(here: World): Promise<string> {
 }
 
 describe('the store in the data folder', () => {
-  test('keeps what was done from one command to the next', async () => {
-    await using here = await atHome();
-    const id = (await here.run('cards create --bin auto --amount 5 -q')).out.trim();
-    expect(JSON.parse((await here.run(`cards get ${id} --json`)).out)).toMatchObject({ id, balance: 5 });
-  });
-
   test('damaged: refused with the way out, kept, and moved aside by reset --hard', async () => {
     await using here = await atHome();
     expect((await here.run('wallet')).code).toBe(0);
