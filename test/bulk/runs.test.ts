@@ -182,23 +182,6 @@ test('Ctrl-C after some answers: what is under way ends and is read back, 130, a
   expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
 });
 
-test('a row that was refused before a Ctrl-C is unknown until the resume has compared it', async () => {
-  await using here = await serviceWorld({ delayMs: 200 });
-  const rows = ['bin_1,5,odd,999999', ...Array.from({ length: 20 }, (_, n) => `bin_1,5,r${n},`)];
-  await writeFile(join(here.folder, 'odd.csv'), `bin_id,amount,label,spending_limit\n${rows.join('\n')}\n`);
-  const stop = new AbortController();
-  const { CliError } = await import('../../src/core/errors.ts');
-  const running = here.run('cards create --file odd.csv --yes -o csv --concurrency 2', { signal: stop.signal });
-  await here.proxy.posted(5);
-  stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
-  const stopped = await running;
-  expect([stopped.code, rowsOf(stopped.out)[0]?.[1]]).toEqual([11, 'unknown']);
-  const op = /try: cardwright ops resume (op_\S+)/.exec(stopped.err)?.[1];
-  const resumed = await here.run(`ops resume ${op} --yes -o csv`, HURRIED);
-  expect([resumed.code, rowsOf(resumed.out)[0]?.[1]]).toEqual([9, 'refused']);
-  expect(await here.cards()).toHaveLength(20);
-});
-
 test('an input that is written to while it is read is refused before anything is sent', async () => {
   await using here = await serviceWorld();
   const path = join(here.folder, await here.creates('team.csv', amounts(5000)));

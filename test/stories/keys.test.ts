@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { type World, world } from '../support/world.ts';
 
 const KEY = 'sk_test_9c1e77aa03d24bfe';
-const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
 const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
 
 /** Every file below the folder of a world, with its text. */
@@ -48,17 +47,5 @@ describe('a saved key', () => {
     expect((await here.run('logout --yes')).code).toBe(0);
     expect(holding(await files(here), KEY)).toEqual([]);
     expect((await here.run('wallet')).code).toBe(4);
-  });
-});
-
-/** Were a request sent, the name of the address would not resolve: exit 12. */
-describe('a live key', () => {
-  const guarded = 14;
-  test('it is never sent to loopback', async () => {
-    await using here = await world({ env: NO_PROFILE });
-    const env = { CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1' };
-    const { code, all } = await here.run('wallet', { env });
-    expect([2, guarded]).toContain(code);
-    expect(all).not.toContain(LIVE_KEY);
   });
 });
