@@ -506,7 +506,7 @@ function resumed({ steps }: History, fate: Fate | undefined, wait: number): Step
 /** One stands still, another machine takes its op, and both have it for a moment. */
 function twoAtAnOp(chance: Chance, history: History): Partial<History> {
   const isUnsent = chance.is(0.6);
-  const at = isUnsent ? { nth: 0, effect: 94 + chance.below(30) } : { nth: 1, effect: chance.below(20) };
+  const at = isUnsent ? { nth: 0, effect: 82 + chance.below(30) } : { nth: 1, effect: chance.below(20) };
   const fate: Fate = { how: 'stands still', when: 'before', ms: 70_000, ...at };
   return {
     held: false,
