@@ -41,5 +41,5 @@ test('of two that hold an op one after the other only the later writes, also wit
       { op: 'op_1', n, operation: 'cards.fund', state: 'planned', attempts: 0 } as Change,
     );
   await sent(2, 1);
-  await expect(sent(1, 2)).rejects.toThrow('taken op_1 over');
+  await expect(sent(1, 2)).rejects.toMatchObject({ facts: { reason: 'taken_over' } });
 });
