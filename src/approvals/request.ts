@@ -2,7 +2,7 @@
  * What other persons must agree to before it is sent, and who has agreed: the bytes that are signed, signatures over them,
  * and the persons that count. Nothing here reads or writes.
  */
-import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 
@@ -74,10 +74,11 @@ export function canonicalJson(value: unknown): string {
 
 /** Digest of everything that the changes of an op will send, in their order. */
 export function changesDigest(changes: readonly SignedChange[]): string {
-  const lines = changes.map(
-    ({ n, operation, request, amount, marker }) => `${canonicalJson([n, operation, request, amount, marker])}\n`,
-  );
-  return hash('sha256', lines.join(''));
+  // A line at a time: there may be a hundred thousand.
+  const digest = createHash('sha256');
+  for (const { n, operation, request, amount, marker } of changes)
+    digest.update(`${canonicalJson([n, operation, request, amount, marker])}\n`);
+  return digest.digest('hex');
 }
 
 /** The request in a text that is written in the one canonical form. Throws `check_failed` for every other text. */

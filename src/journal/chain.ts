@@ -2,7 +2,7 @@
  * The audit lines of an account as a hash chain in its journal: what was begun, resumed, ended, approved, decided. Who changes an
  * operation by SQL leaves a chain that no longer fits, and `journal check` says where.
  */
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import {
   type Approval,
   type Approver,
@@ -97,7 +97,9 @@ export async function outcomeDigest(tx: Reading, op: string): Promise<string> {
   const rows = await tx.all<{ n: number; state: string; card: string | null }>(
     sql`select n, state, card from change where op = ${op} order by n`,
   );
-  return hash('sha256', rows.map(({ n, state, card }) => `${canonicalJson([n, state, card])}\n`).join(''));
+  const digest = createHash('sha256');
+  for (const { n, state, card } of rows) digest.update(`${canonicalJson([n, state, card])}\n`);
+  return digest.digest('hex');
 }
 
 /** One thing that does not fit. */

@@ -161,9 +161,25 @@ export interface Change {
   decidedBy?: string | undefined;
 }
 
-/** A change that is planned, and nothing more. */
+/** A change that is planned, and nothing more. Every member stands from the beginning: an object that gets them later takes more memory. */
 export function newChange(planned: Omit<Change, 'state' | 'attempts' | 'evidence'>): Change {
-  return { state: 'planned', attempts: 0, evidence: {}, ...planned };
+  return {
+    key: undefined,
+    marker: undefined,
+    intent: undefined,
+    card: undefined,
+    last4: undefined,
+    state: 'planned',
+    attempts: 0,
+    sentAt: undefined,
+    lastSentAt: undefined,
+    before: undefined,
+    evidence: {},
+    error: undefined,
+    decidedAt: undefined,
+    decidedBy: undefined,
+    ...planned,
+  };
 }
 
 /** Where a change stands, for people: what is planned is open, and what was sent and not answered is unknown. */
