@@ -218,7 +218,7 @@ export function List<Item>({ list, view, id, fixed = {}, paused = false }: ListP
   const { row, filters = [] } = list;
   const hasPages = rowOf(row).fields.some(({ name }) => name === 'page');
   const values = Object.fromEntries(filters.flatMap(({ name }) => (given[name] ? [[name, given[name]]] : [])));
-  const page = hasPages && { per_page: 25, page: given['page'] ?? '' };
+  const page = hasPages && { per_page: 50, page: given['page'] ?? '' };
   const here = (filters = {}) => (id === undefined ? addressOf(view, filters) : addressOf(view, id, filters));
   const change = (next: Readonly<Record<string, string>>) => refine(here({ ...values, ...next }));
   const input = asked(values);
