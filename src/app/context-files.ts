@@ -96,8 +96,8 @@ export function checkNewFile(host: AppHost, path: string): Promise<void> {
 function cannotBeMade(path: string, cause: unknown): never {
   const code = systemCode(cause);
   if (code === undefined) throw cause;
-  const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
-  throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause });
+  const [why, reason] = code === 'EEXIST' ? ['the file already exists and is not overwritten', 'exists'] : [code, code];
+  throw notSent('usage', `--out ${JSON.stringify(path)} cannot be made: ${why}`, { cause, reason });
 }
 
 /** A file, or standard input. Throws `usage` for what cannot be read or is no text. */

@@ -93,7 +93,7 @@ export const planFleetFile = command({
     // The very bytes that `--json` prints.
     if (out !== undefined && failure?.kind !== 'guarded')
       await ctx.files.createFile(out, `${JSON.stringify(document, null, 2)}\n`).catch((thrown: unknown) => {
-        const isThere = thrown instanceof CliError && /already exists/.test(thrown.message);
+        const isThere = thrown instanceof CliError && thrown.facts.reason === 'exists';
         const other = `cardwright fleet plan ${named.word} --out ${shellWord(nextPlanName(out))}`;
         throw isThere ? thrown.with({ hint: other }) : thrown;
       });
