@@ -8,11 +8,11 @@ import { Secret } from '../core/secret.ts';
 import type { FileDependencies } from '../files/private-files.ts';
 import type { Whose } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
-import type { NewKey } from '../profile/keys.ts';
 import { checkBaseUrl, checkProfileName, unknownProfile } from '../profile/parts.ts';
 import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
+import type { NewKey } from '../profile/store.ts';
 import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
 
@@ -65,7 +65,7 @@ async function secretFile(
   path: string,
   called: 'key file' | 'token file',
 ): Promise<string> {
-  const { readKeyFile } = await import('../profile/keys.ts');
+  const { readKeyFile } = await import('../profile/store.ts');
   return readKeyFile(path, { platform, signal, called, warn });
 }
 

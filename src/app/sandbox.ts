@@ -13,7 +13,7 @@ import { within } from '../platform/time.ts';
 import type { PageFiles } from '../sandbox/page/inspector-sessions.ts';
 import type { ScenarioPlayer, ScenarioRun, Stage } from '../sandbox/service/service.ts';
 import { findServer, resetHard, type Serving, startServer, stopServer } from '../sandbox/serving/started.ts';
-import type { StepDone } from '../scenario/run.ts';
+import type { StepDone } from '../scenario/scenario.ts';
 import { openInput } from './context-files.ts';
 import type { AppHost } from './process-host.ts';
 import type { Run } from './run.ts';
@@ -335,7 +335,7 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
       return Object.entries(EXAMPLES).map(([name, text]) => ({ name, text }));
     },
     async check(text) {
-      const { readScenario } = await import('../scenario/read.ts');
+      const { readScenario } = await import('../scenario/scenario.ts');
       try {
         const { name, steps } = readScenario(text, 'scenario');
         return { name, steps: steps.length, problems: [] };
@@ -347,7 +347,7 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
       }
     },
     async play(text, stage) {
-      const { readScenario } = await import('../scenario/read.ts');
+      const { readScenario } = await import('../scenario/scenario.ts');
       const told = readScenario(text, 'scenario').steps;
       if (isPlaying) return undefined;
       isPlaying = true;

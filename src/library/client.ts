@@ -1,34 +1,47 @@
 /** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
 import { randomBytes } from 'node:crypto';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../client/api.ts';
 import { isWrite } from '../client/encode.ts';
 import type { WriteName } from '../contract/calls.ts';
-import type { InputFields, Shape } from '../contract/field.ts';
+import { type InputFields, must, type Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
+import { flag, integer, text } from '../contract/own-field.ts';
 import { isJournaled } from '../contract/raw.ts';
 import { verifyPayload } from '../contract/signature/signature.ts';
-import { REQUEST_TOTAL_MS } from '../core/durations.ts';
+import { shapeProblem } from '../contract/violation.ts';
+import { DAY, REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
+import { isObject, withoutUndefined } from '../core/objects.ts';
 import { Secret } from '../core/secret.ts';
+import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
-import type { openNamedCalls } from './journal.ts';
-import {
-  CALL_OPTIONS,
-  CLIENT_OPTIONS,
-  checkOptions,
-  chosenJournal,
-  missing,
-  needObject,
-  ownStateFolder,
-} from './options.ts';
+import type { ChosenJournal, openNamedCalls } from './journal.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** Options of `createClient` that are values of JSON; all of them are described in scripts/library-client.d.cts. */
+const CLIENT_OPTIONS = {
+  apiKey: must(text('')),
+  baseUrl: must(text('')),
+  live: flag(''),
+  socketPath: text(''),
+  // Timers of Node know no more than 24 days.
+  timeoutMs: integer('', { min: 1, max: DAY }),
+  journal: text(''),
+  journalPasswordFile: text(''),
+  journalFolder: text(''),
+} as const;
+
+/** Options of one call. */
+const CALL_OPTIONS = { idempotencyKey: text(''), intent: text('') } as const;
 
 type Options = InputFields<typeof CLIENT_OPTIONS> & { readonly onWarning?: ((text: string) => void) | undefined };
 type Calling = InputFields<typeof CALL_OPTIONS> & { readonly signal?: AbortSignal | undefined };
@@ -292,4 +305,63 @@ function endOf(before: Promise<unknown>, signal: AbortSignal | undefined): Promi
     if (signal?.aborted === true) go();
     signal?.addEventListener('abort', go);
   });
+}
+
+// What a program hands over: checked by its form, and never repeated, as it may be a secret. Nothing is opened here.
+
+/** Undefined where none is named. Throws `usage` for what cannot be used. */
+function chosenJournal(
+  { journal, journalPasswordFile, journalFolder }: InputFields<typeof CLIENT_OPTIONS>,
+  own: Pick<FolderFacts, 'env' | 'platform'>,
+): ChosenJournal | undefined {
+  const folder = (name: string, path: string) => absolute(name, path, 'a folder');
+  if (journal === undefined || !/^postgres(?:ql)?:/i.test(journal)) {
+    for (const [name, value] of Object.entries({ journalPasswordFile, journalFolder })) {
+      if (value !== undefined) throw usage(`${name} is for a journal in a database: journal: "postgres://…"`);
+    }
+    return journal === undefined ? undefined : { stateFolder: folder('journal', journal) };
+  }
+  const password = journalPasswordFile && absolute('journalPasswordFile', journalPasswordFile, 'a file');
+  const stateFolder = journalFolder === undefined ? ownStateFolder(own) : folder('journalFolder', journalFolder);
+  if (stateFolder === undefined)
+    throw usage('this user has no state folder, so journalFolder must name one: an absolute path');
+  return {
+    stateFolder,
+    database: { url: journal, env: password === undefined ? own.env : { ...own.env, PGPASSFILE: password } },
+  };
+}
+
+function absolute(name: string, path: string, of: string): string {
+  if (!isAbsolute(path)) throw usage(`${name} must be the absolute path of ${of}`);
+  return path;
+}
+
+/** That of the command line for this user; undefined for a user without a home. */
+function ownStateFolder({ env, platform }: Pick<FolderFacts, 'env' | 'platform'>): string | undefined {
+  const moved = env['CARDWRIGHT_CONFIG_DIR'];
+  if (moved !== undefined && !isAbsolute(moved)) return undefined;
+  const { state } = foldersFor({ env, platform, home: homeOrNone(), temporary: tmpdir() });
+  return isAbsolute(state) ? state : undefined;
+}
+
+function homeOrNone(): string {
+  try {
+    return homedir();
+  } catch {
+    return '';
+  }
+}
+
+/** Throws `usage` for a name that is not there, and for a value of another form. What is undefined counts as left out. */
+function checkOptions(given: object, shape: Shape): void {
+  const problem = shapeProblem(shape, withoutUndefined(given));
+  if (problem !== undefined) throw usage(`${problem.field} ${problem.text}`);
+}
+
+function needObject(name: string, value: unknown): asserts value is object {
+  if (!isObject(value)) throw missing(name, 'an object', value);
+}
+
+function missing(name: string, form: string, value: unknown): CliError {
+  return usage(value === undefined || value === null ? `${name} is missing` : `${name} must be ${form}`);
 }

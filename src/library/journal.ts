@@ -16,10 +16,17 @@ import type { SharedPlace } from '../journal/shared-place.ts';
 import { hasJournal, openSqlite } from '../journal/sqlite.ts';
 import { readerOf } from '../journal/work.ts';
 import { managedFilePath, readManagedLimits } from '../limits/managed-file.ts';
-import type { Host } from '../platform/host.ts';
+import type { Environment, Host } from '../platform/host.ts';
 import { rest } from '../platform/time.ts';
 import { executeOnly, planOfOne, resultBefore } from '../writes/journaled-write.ts';
-import type { ChosenJournal } from './options.ts';
+
+/** A journal of this machine, or a shared one. */
+export interface ChosenJournal {
+  /** State folder of `cardwright`: what is known of the service's idempotency keys lies there. */
+  readonly stateFolder: string;
+  /** `postgres://…`; what the address leaves out comes from the variables of PostgreSQL. */
+  readonly database?: { readonly url: string; readonly env: Environment };
+}
 
 /** The process of the program and its account. */
 interface NamedCalls extends Pick<Host, 'clock' | 'random' | 'platform' | 'pid'> {

@@ -71,12 +71,9 @@ export function plainText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-function isScalar(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
 function listText(value: unknown, separator: string): string {
-  const joinable = Array.isArray(value) && value.every(item => isScalar(item) && !`${item}`.includes(separator));
+  const joinable =
+    Array.isArray(value) && value.every(item => typeof item !== 'object' && !`${item}`.includes(separator));
   return joinable ? value.join(separator) : plainText(value);
 }
 

@@ -39,28 +39,17 @@ export async function painter(level: ColourLevel): Promise<Paint> {
   return Object.fromEntries(BRUSHES.map(name => [name, chalk?.[name] ?? String])) as unknown as Paint;
 }
 
-const WORD_COLOURS: ReadonlyMap<string, keyof Paint> = new Map([
-  ['active', 'green'],
-  ['approved', 'green'],
-  ['completed', 'green'],
-  ['delivered', 'green'],
-  ['done', 'green'],
-  ['ok', 'green'],
-  ['settled', 'green'],
-  ['frozen', 'cyan'],
-  ['pending', 'yellow'],
-  ['unknown', 'yellow'],
-  ['warning', 'yellow'],
-  ['declined', 'red'],
-  ['failed', 'red'],
-  ['refused', 'red'],
-  ['disabled', 'dim'],
-  ['expired', 'dim'],
-  ['terminated', 'dim'],
-]);
+const WORD_COLOURS = {
+  green: ['active', 'approved', 'completed', 'delivered', 'done', 'ok', 'settled'],
+  cyan: ['frozen'],
+  yellow: ['pending', 'unknown', 'warning'],
+  red: ['declined', 'failed', 'refused'],
+  dim: ['disabled', 'expired', 'terminated'],
+} as const satisfies Partial<Record<keyof Paint, readonly string[]>>;
 
 /** A status word in its colour; the word itself says everything the colour does. */
 export function paintWord(word: string, paint: Paint): string {
-  const colour = WORD_COLOURS.get(word);
+  const colours = Object.keys(WORD_COLOURS) as (keyof typeof WORD_COLOURS)[];
+  const colour = colours.find(each => (WORD_COLOURS[each] as readonly string[]).includes(word));
   return colour === undefined ? word : paint[colour](word);
 }

@@ -3,8 +3,21 @@ import { CliError } from '../core/errors.ts';
 import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
 import { printable, printableYield } from './printable.ts';
-import { jsonDocument, jsonLines, writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
-import { checkNames, collectRows, type Job, pick, rowsOf, valueAt } from './rows.ts';
+import {
+  checkNames,
+  collectRows,
+  type Job,
+  jsonDocument,
+  jsonLines,
+  pick,
+  rowsOf,
+  valueAt,
+  writeCsv,
+  writeFields,
+  writeIds,
+  writeNdjson,
+  writeTsv,
+} from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';

@@ -78,9 +78,9 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
     case 'csv':
       return each((await import('./csv.ts')).csvFiles(statement, wish), pieces => ({ pieces }));
     case 'ofx':
-      return [{ pieces: (await import('./ofx.ts')).ofxFile(statement) }];
+      return [{ pieces: (await import('./banks.ts')).ofxFile(statement) }];
     case 'qbo': {
-      const { ofxFile } = await import('./ofx.ts');
+      const { ofxFile } = await import('./banks.ts');
       // The name of one account is in front already.
       const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
       return each(statement.accounts, account => ({
@@ -89,7 +89,7 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
       }));
     }
     case 'qif':
-      return [{ pieces: (await import('./qif.ts')).qifFile(statement, accounts, continues) }];
+      return [{ pieces: (await import('./banks.ts')).qifFile(statement, accounts, continues) }];
     case 'beancount':
       return [{ pieces: (await import('./journals.ts')).beancountFile(statement, accounts, continues) }];
     default:

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkPrivateFolder, preparePrivateFolder, readPrivate, writePrivate } from '../../src/files/private-files.ts';
-import { readKeyFile } from '../../src/profile/keys.ts';
+import { readKeyFile } from '../../src/profile/store.ts';
 import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/dependencies.ts';
 import { realClock } from '../support/clocks.ts';
 

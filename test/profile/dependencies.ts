@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliError } from '../../src/core/errors.ts';
 import type { Clock, Randomness } from '../../src/platform/host.ts';
-import type { ProfileHost } from '../../src/profile/keys.ts';
+import type { ProfileHost } from '../../src/profile/store.ts';
 
 export const TEST_KEY = 'sk_test_CANARYaaaa1111';
 export const LIVE_KEY = 'sk_live_CANARYbbbb2222';

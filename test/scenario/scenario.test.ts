@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { STEP_OPERATIONS } from '../../src/contract/sandbox/methods.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { EXAMPLES } from '../../src/scenario/examples.ts';
-import { readScenario, resolved } from '../../src/scenario/read.ts';
-import { differences } from '../../src/scenario/run.ts';
+import { differences, readScenario, resolved } from '../../src/scenario/scenario.ts';
 import { world } from '../support/world.ts';
 
 const read = (text: string) => readScenario(text, 'file.yaml');

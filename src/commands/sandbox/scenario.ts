@@ -5,8 +5,7 @@ import { argument, local, orNull, tells } from '../../cli/parsing/flag.ts';
 import type { ReadName, WriteName } from '../../contract/calls.ts';
 import { notSent, undefinedOn } from '../../core/errors.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
-import type { Scenario, Step } from '../../scenario/read.ts';
-import type { ExecuteStep, StepDone } from '../../scenario/run.ts';
+import type { ExecuteStep, Scenario, Step, StepDone } from '../../scenario/scenario.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { command } from './admin.ts';
 
@@ -33,8 +32,8 @@ export const runSandboxScenario = command({
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
   examples: { 'A story and its checks': 'sandbox simulate run purchase.yaml --yes' },
   async run(ctx, { file }) {
-    const { readScenario } = await import('../../scenario/read.ts');
-    const { runScenario } = await import('../../scenario/run.ts');
+    const { readScenario } = await import('../../scenario/scenario.ts');
+    const { runScenario } = await import('../../scenario/scenario.ts');
     const name = file === '-' ? 'standard input' : file;
     const scenario = readScenario(await ctx.files.readFile(file), name);
     const perform = await stepPerformer(ctx, scenario.steps);
