@@ -71,15 +71,18 @@ export function drive(settings: DriveSettings) {
 
   function fill(): void {
     while (!halted && !stop.aborted && inFlight < workers()) {
-      const index = cards.ready() ?? nextIndex();
+      const freed = cards.ready();
+      const index = freed ?? nextIndex();
       if (index === undefined) return;
       const row = rows[index];
       if (row === undefined) return;
       if (row.earlier !== undefined) {
         phases.learn(row, row.earlier);
         outcomes[index] = { ...row.earlier, begun: true };
-      } else if (phases.skips(row)) outcomes[index] = { row: row.row, outcome: 'not_sent', begun: false };
-      else if (row.card === undefined || cards.enter(row.card, index)) begin(index, row);
+      } else if (phases.skips(row)) {
+        outcomes[index] = { row: row.row, outcome: 'not_sent', begun: false };
+        if (freed !== undefined) cards.leave(row.card);
+      } else if (freed !== undefined || cards.enter(row.card, index)) begin(index, row);
     }
   }
 
@@ -123,7 +126,7 @@ export function drive(settings: DriveSettings) {
     underWay -= 1;
     inFlight -= 1;
     ended += 1;
-    if (row.card !== undefined) cards.leave(row.card);
+    cards.leave(row.card);
     if (row.isUnknown === true) lookedFor -= 1;
     phases.learn(row, outcome);
     // Without the resource: hundreds of them may wait for a slow row.
@@ -232,23 +235,19 @@ export function isSignal(thrown: unknown): thrown is CliError {
 function createCardQueues() {
   const waiting = new Map<string, number[]>();
   const free: number[] = [];
-  const entering = new Set<number>();
   return {
-    /** A row whose card has become free, oldest first. */
-    ready: () => {
-      const index = free.shift();
-      if (index !== undefined) entering.add(index);
-      return index;
-    },
-    /** False when another is under way; the row waits then. */
-    enter(card: string, index: number): boolean {
-      if (entering.delete(index)) return true;
+    /** A row that has waited and whose card is its own now, oldest first. */
+    ready: () => free.shift(),
+    /** False when another row of the card is under way; the row waits then. */
+    enter(card: string | undefined, index: number): boolean {
+      if (card === undefined) return true;
       const line = waiting.get(card);
       if (line === undefined) waiting.set(card, []);
       else line.push(index);
       return line === undefined;
     },
-    leave(card: string): void {
+    leave(card: string | undefined): void {
+      if (card === undefined) return;
       const index = waiting.get(card)?.shift();
       if (index === undefined) waiting.delete(card);
       else free.push(index);

@@ -257,10 +257,8 @@ export function keepLease({ database, op }: HeldOp, ms: number): Promise<number>
 export function takeOp(
   { database, self }: Omit<HeldOp, 'op'>,
   id: string,
-  around: {
-    readonly mayResume: ClaimRules['resume'];
-    readonly reason: string | undefined;
-  },
+  mayResume: ClaimRules['resume'],
+  reason: string | undefined,
 ): Promise<{ readonly op: Op; readonly changes: readonly Change[]; readonly approvedBy: readonly string[] }> {
   return database.transaction(async tx => {
     const op = await lockedOp(tx, database, id);
@@ -268,7 +266,7 @@ export function takeOp(
     if (whoWorks(op, self, now) !== 'nobody' && op.finished === undefined) throw workedOn(op, now);
     const isPending = op.state === 'pending';
     const changes = await readChanges(tx, id);
-    const approvedBy = await around.mayResume(tx, op, changes);
+    const approvedBy = await mayResume(tx, op, changes);
     // What was held is counted in the day of its release.
     const day = isPending ? today : op.day;
     if (isPending) await reserve(tx, { ...op, day }, 1);
@@ -280,7 +278,7 @@ export function takeOp(
       sql`update op set state = ${state}, day = ${day}, epoch = epoch + 1, process = ${process}, holder = ${self.holder},
         lease = ${lease}, touched = ${now}, acknowledged = ${acknowledged} where id = ${id}`,
     );
-    const why = around.reason === undefined ? '' : `: ${around.reason}`;
+    const why = reason === undefined ? '' : `: ${reason}`;
     await addEvent(tx, id, 'resumed', `by ${self.holder}${why}`);
     await appendLine(tx, op.account, { event: 'resumed', op: id, who: self.holder });
     const taken = { ...op, state, day, epoch: op.epoch + 1, process, holder: self.holder, lease };

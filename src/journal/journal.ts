@@ -38,9 +38,6 @@ import type { AroundWrite, EarlierUse, OpSummary, PlannedRow, Resolution, Resume
 import { objected, opError } from './words.ts';
 import { readerOf, timeOf, type Work, workOn } from './work.ts';
 
-export type { Acting } from './account.ts';
-export type { AfterAnswer } from './run.ts';
-
 export interface JournalDependencies {
   /** Opens it, and makes it where there is none. */
   readonly database: () => Promise<Database>;
@@ -269,7 +266,7 @@ export function createJournal(dependencies: JournalDependencies) {
     await refuseOther(there, seen);
     // Taking it up is a change: it needs the journal as a claim does.
     const database = await dependencies.database();
-    const { op, changes, approvedBy } = await takeOp({ database, self }, id, { mayResume: rules.resume, reason });
+    const { op, changes, approvedBy } = await takeOp({ database, self }, id, rules.resume, reason);
     const isReleased = seen.state === 'pending';
     return runOf({ database, self, op }, changes, {
       resumed: !isReleased,

@@ -175,11 +175,7 @@ function chosenOf({ id, finished }: Op, changes: readonly Change[], { rows, as }
   if (settled.length > 0) throw nothingToResolve(id, settled);
   // What never left did not happen by itself: `done` is believed of such a row only when the row is named.
   const chosen = open.filter(change => rows?.includes(change.n) ?? (as === 'not-done' || isUnknown(change)));
-  if (chosen.length === 0 && open.length > 0)
-    throw neverSent(
-      id,
-      open.map(({ n }) => n),
-    );
+  if (chosen.length === 0 && open.length > 0) throw neverSent(id, open);
   if (open.length === 0 && finished !== undefined) throw nothingToResolve(id, []);
   const closing = (some: readonly Change[]): Closing => ({
     unknown: some.filter(isUnknown).map(({ n }) => n),
@@ -222,8 +218,8 @@ function otherCard(op: string, card: string, why: string): CliError {
   return opError('guarded', op, `${card} is not the card of ${op}: ${why}. Nothing was recorded`);
 }
 
-function neverSent(op: string, rows: readonly number[]): CliError {
-  return opError('guarded', op, `no row of ${op} is unknown. Not sent: ${rowsNamed(rows)}`, {
+function neverSent(op: string, open: readonly Change[]): CliError {
+  return opError('guarded', op, `no row of ${op} is unknown. Not sent: ${rowsNamed(open.map(({ n }) => n))}`, {
     notes: ['A row that was done in another way is named. A resume sends those that were not:'],
     hint: `cardwright ops resume ${op}`,
   });

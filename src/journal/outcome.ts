@@ -483,11 +483,13 @@ async function coversAmount({ reader }: Work, { error, amount }: Change): Promis
   }
 }
 
+const neverLeft = ({ operation }: Change) => new CliError('unreachable', { message: `${operation} was not sent` });
+
 const STOPPING: readonly string[] = ['not_authenticated', 'usage', 'contract_mismatch', 'rate_limited'];
 
 /** Nothing of it was done. In a run of many it stays open for a resume. */
 async function notSent(work: Work, change: Change, thrown: CliError | undefined): Promise<RowOutcome> {
-  const given = thrown ?? new CliError('unreachable', { message: `${change.operation} was not sent` });
+  const given = thrown ?? neverLeft(change);
   const isLimited = given.kind === 'rate_limited';
   const error = isLimited ? given : given.with({ outcome: 'not_sent' });
   const state = work.op.bulk ? 'planned' : 'not_sent';
@@ -502,16 +504,12 @@ async function notSent(work: Work, change: Change, thrown: CliError | undefined)
 
 /** Nothing of it was sent. A run of many keeps it for a resume; a single one is over, and may be typed again. */
 async function stopped(work: Work, change: Change): Promise<RowOutcome> {
-  const error = stopError(work, change);
+  const reason: unknown = work.stop.reason;
+  const known = reason instanceof CliError ? reason : neverLeft(change);
+  const error = known.with({ outcome: 'not_sent' });
   if (!work.op.bulk) await settle(work, change, { state: 'not_sent', evidence: {}, error: keptError(error) });
   else if (rowOf(change.operation).transfer !== undefined) await releaseCard(work, change.n);
   return { ...factsOf(change), outcome: 'not_sent', error: named(change, error), stops: true };
-}
-
-function stopError({ stop }: Work, { operation }: Change): CliError {
-  const reason: unknown = stop.aborted ? stop.reason : undefined;
-  if (reason instanceof CliError) return reason.with({ outcome: 'not_sent' });
-  return new CliError('unreachable', { message: `${operation} was not sent`, outcome: 'not_sent' });
 }
 
 async function unknown(work: Work, change: Change, seen: Look | undefined): Promise<RowOutcome> {

@@ -162,14 +162,6 @@ export type OpState =
   /** Its request was rejected or expired: nothing of it was ever sent. */
   | 'rejected';
 
-/** Who works on an op, or did last: user and machine. */
-export interface Holder {
-  readonly holder: string;
-  readonly host: string;
-  /** ms that a lease runs for yet; 0 where nobody works on it. */
-  readonly leftMs: number;
-}
-
 export interface OpSummary {
   readonly op: string;
   readonly command: string;
@@ -186,7 +178,8 @@ export interface OpSummary {
   /** Sum of the planned amounts. */
   readonly cents: Cents;
   readonly movesMoney: boolean;
-  readonly heldBy: Holder;
+  /** User and machine that work on it, or did last; ms that the lease runs for yet, 0 where nobody works on it. */
+  readonly heldBy: { readonly holder: string; readonly host: string; readonly leftMs: number };
 }
 
 /** Something that happened to an op, for `ops show`. */

@@ -143,12 +143,8 @@ interface Found extends Omit<CardsWithMarker, 'cards'> {
 
 const MOST_SINGLE_READS = 200;
 
-interface MarkedPlan {
-  /** What the markers begin with. */
-  readonly prefix: string;
-  /** No card of it is older, ms UTC. */
-  readonly since: number;
-}
+/** What its markers begin with; no card of it is older, ms UTC. */
+type MarkedPlan = { readonly prefix: string; readonly since: number };
 
 export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex {
   /** The latest reading of a BIN that has begun. */

@@ -105,6 +105,28 @@ describe('driving the rows of a run', () => {
     expect(told.length).toBe(100);
     expect(told.filter(({ begun }) => begun).length).toBe(run.begun.length);
   });
+  it('goes on with the rows of a card behind one that is left out', async () => {
+    const wallet = failed('refused', 'insufficient_funds');
+    const run = heldRun(row => (row === 2 ? wallet : { outcome: 'done' }));
+    const [spends, phase] = [true, 1];
+    const rows = [
+      { row: 1, card: 'a', phase },
+      { row: 2, phase, spends },
+    ];
+    const behind = [
+      { row: 3, card: 'a', phase, spends },
+      { row: 4, card: 'a', phase },
+    ];
+    const told = all(drive({ ...usual, run, rows: [...rows, ...behind] }).outcomes);
+    for (const row of [2, 1, 4]) {
+      await turn();
+      run.end(row);
+    }
+    expect((await told).map(({ outcome, begun }) => (begun ? outcome : 'left out'))).toEqual([
+      ...['done', 'refused', 'left out', 'done'],
+    ]);
+  });
+
   it('takes a journal that fails for the end, and a bug for an unknown row', async () => {
     for (const [thrown, outcome] of [
       [new CliError('guarded', { message: 'disk full' }), 'not_sent'],

@@ -119,7 +119,7 @@ test('the day of a cap never goes back, whatever the clock of the machine says',
   apart = 5 * 86_400_000;
   const kept = await begin();
   if (kept.kind !== 'claimed') throw new Error(kept.kind);
-  const take = () => takeOp({ database, self }, kept.op.id, { mayResume: rules.resume, reason: undefined });
+  const take = () => takeOp({ database, self }, kept.op.id, rules.resume, undefined);
   apart += 2 * 86_400_000;
   expect((await refusal(take()))?.facts.reason).toBe('max_per_day');
   apart -= 86_400_000;
@@ -161,7 +161,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
 
   const begin = (wanted: Draft): Promise<ClaimResult> =>
     database.transaction(tx => claim(tx, { database, self, rules, useAccount: async () => ACCOUNT }, wanted));
-  const take = (op: string) => takeOp({ database, self }, op, { mayResume: rules.resume, reason: undefined });
+  const take = (op: string) => takeOp({ database, self }, op, rules.resume, undefined);
   async function finish(result: ClaimResult): Promise<void> {
     if (result.kind !== 'claimed') throw new Error(result.kind);
     const held = { database, self, op: result.op };
@@ -272,10 +272,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
         await asOwner(sql`update op set day = '2020-01-01' where id = ${each.id}`);
       }
       const by = (place: Database, holder: string, op: string) =>
-        takeOp({ database: place, self: { ...self, holder } }, op, {
-          mayResume: rules.resume,
-          reason: undefined,
-        });
+        takeOp({ database: place, self: { ...self, holder } }, op, rules.resume, undefined);
       const ended = await Promise.allSettled([
         by(database, 'ana@desk', both[0]?.id ?? ''),
         by(colleague, 'bo@desk', both[1]?.id ?? ''),
