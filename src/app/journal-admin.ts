@@ -217,7 +217,8 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
         return { seq: row?.seq, approvers, ...(await journalLimits(tx, account ?? '')) };
       });
       const ops = database === undefined ? [] : await summaries(database, selfFor(host, place), account);
-      const seen = isShared(place) ? await place.seen.read() : [];
+      const noted = isShared(place) ? await place.seen.read() : [];
+      const seen = noted.filter(each => each.journal === database?.id && each.account === account);
       return {
         place: database?.shown ?? host.folders.state,
         shared: isShared(place),
@@ -225,7 +226,7 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
         account: account ?? null,
         ...(isShared(place) && { key_listed: account !== undefined }),
         audit_line: found?.seq ?? null,
-        seen_line: seen.find(each => each.journal === database?.id && each.account === account)?.seq ?? null,
+        seen_line: seen.length === 0 ? null : Math.max(...seen.map(({ seq }) => seq)),
         unfinished: ops.filter(({ state }) => !['finished', 'not_sent', 'rejected'].includes(state)).length,
         locked_by: database !== undefined && isShared(place) ? await lockedBy(database) : [],
         limits: Object.entries(found?.limits ?? {}).map(

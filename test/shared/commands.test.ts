@@ -169,6 +169,7 @@ test.skipIf(without)('behind a restore nothing is sent until it is accepted, and
     const refused = await machine.run(`${CREATE} --intent lost`);
     expect(refused.code).toBe(14);
     expect(refused.err).toContain('journal accept');
+    expect((await machine.run('journal status', { terminal: 100 })).err).toContain('journal accept');
   }
   expect((await ana.run('cards list')).code).toBe(0);
   expect((await ana.run(`cards freeze ${lost} --yes`)).code).toBe(0);

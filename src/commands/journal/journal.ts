@@ -82,10 +82,13 @@ export const journalStatus = command({
     { key_listed: ALONE, audit_line: ALONE, seen_line: ALONE, locked_by: LIST, limits: LIST, approvers: LIST },
   ],
   noun: 'journal',
-  show: state => ({
-    data: { ...state },
-    notes: state.key_listed === false ? ['The API key is not listed: cardwright journal init <address> --key'] : [],
-  }),
+  show(state) {
+    const notes: string[] = [];
+    if (state.key_listed === false) notes.push('The API key is not listed: cardwright journal init <address> --key');
+    if ((state.audit_line ?? 0) < (state.seen_line ?? 0))
+      notes.push('It was put back, and nothing is sent: cardwright journal accept');
+    return { data: { ...state }, notes };
+  },
 });
 
 export const checkJournal = command({

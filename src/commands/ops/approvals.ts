@@ -29,9 +29,7 @@ export const approveOp = command({
     'When enough persons have approved it, the same command or ops resume sends it. In a shared journal nobody approves their own request.',
   ],
   args: { op },
-  examples: {
-    'What ops list shows as pending': 'ops approve op_00000000000000000000000001',
-  },
+  examples: { 'What ops list shows as pending': 'ops approve op_00000000000000000000000001' },
   async run(ctx, { op: id }) {
     if (ctx.ui.yes) throw usage('ops approve is answered at a terminal alone, and not by --yes');
     const journal = await ctx.journal.admin();
@@ -86,7 +84,7 @@ export const rejectOp = command({
   async run(ctx, { op: id, reason }) {
     return (await ctx.journal.admin()).reject(id, reason);
   },
-  show: detail => showDetail(detail),
+  show: showDetail,
 });
 
 const KEY_COLUMNS = columnsOf(OWN_KEY, 'person keyid', { keyid: 'KEY' });
