@@ -1,4 +1,5 @@
 /** Card numbers in texts that should hold none: 13 to 19 digits with a right check digit, in any script and groups. */
+import { isObject } from './objects.ts';
 import { asRead, holdsKeyOrSecret, REDACTED } from './redaction.ts';
 
 const [SHORTEST_NUMBER, LONGEST_NUMBER] = [13, 19];
@@ -131,7 +132,7 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
       const clean = part.map(each => masked(each, place, name, beside));
       return clean.some((each, index) => each !== part[index]) ? clean : part;
     }
-    if (!isPlain(part)) return part;
+    if (!isObject(part)) return part;
     // A copy is made only of what has to change.
     let copy: [name: string, part: unknown][] | undefined;
     for (const member in part) {
@@ -179,10 +180,4 @@ function isCode(name: string, part: unknown): boolean {
   return (
     CODE_NAME.test(name) && (typeof part === 'string' || typeof part === 'number') && /^[0-9]{3,4}$/.test(String(part))
   );
-}
-
-function isPlain(value: unknown): value is Members {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

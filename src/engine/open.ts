@@ -135,26 +135,23 @@ export function isBusy(error: unknown): boolean {
   return primary(error) === BUSY && engineCode(error) !== BUSY_SNAPSHOT;
 }
 
+const means =
+  (...codes: readonly number[]) =>
+  (error: unknown): boolean =>
+    codes.includes(primary(error));
+
 /** The disk is full or failing: the whole transaction is lost, its neighbours too. */
-export function losesAll(error: unknown): boolean {
-  return primary(error) === FULL || primary(error) === IO_ERROR;
-}
+export const losesAll = means(FULL, IO_ERROR);
+
+/** A COMMIT that failed like this wrote nothing for sure. */
+export const leftNothing = means(FULL, CONSTRAINT);
+
+export const isFull = means(FULL);
+
+/** The file is no database, or a broken one. */
+export const isDamage = means(NOT_A_DATABASE, CORRUPT);
 
 /** A statement that a constraint of a table refuses: a bug, or a row that is there already. */
 export function violates(error: unknown): boolean {
   return primary(error) === CONSTRAINT || /constraint failed/.test(error instanceof Error ? error.message : '');
-}
-
-/** A COMMIT that failed like this wrote nothing for sure. */
-export function leftNothing(error: unknown): boolean {
-  return primary(error) === FULL || primary(error) === CONSTRAINT;
-}
-
-export function isFull(error: unknown): boolean {
-  return primary(error) === FULL;
-}
-
-/** The file is no database, or a broken one. */
-export function isDamage(error: unknown): boolean {
-  return primary(error) === NOT_A_DATABASE || primary(error) === CORRUPT;
 }

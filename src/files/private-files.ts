@@ -24,6 +24,7 @@ export interface FileDependencies extends Pick<Host, 'platform' | 'random'> {
   readonly warn: (text: string) => void;
 }
 
+const PRIVATE = 0o600;
 const OTHERS = 0o077;
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -92,11 +93,7 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
 export async function writePrivate(path: string, text: string, around: FileDependencies): Promise<void> {
   await inOurWords(path, async () => {
     if ((await statIfThere(path))?.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-    await replaceFile(path, { ...around, mode: 0o600 }, async file => {
-      // A strange umask may have taken our own bits away.
-      await file.chmod(0o600);
-      await file.writeFile(text);
-    });
+    await replaceFile(path, { ...around, mode: PRIVATE }, file => file.writeFile(text));
   });
 }
 
@@ -111,18 +108,7 @@ export async function checkNew(path: string): Promise<void> {
  * not be written whole is removed.
  */
 export async function createPrivate(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await disk.open(path, NEW_FILE, 0o600);
-  try {
-    // A strange umask may have taken our own bits away.
-    await file.chmod(0o600);
-    await file.writeFile(content);
-    await file.sync();
-  } catch (error) {
-    await disk.rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
+  await fillNew(path, { mode: PRIVATE }, file => file.writeFile(content));
 }
 
 /** The bytes of a file of ours that was opened. Throws `guarded` for what is no ordinary file: nothing is read of it. */
@@ -268,20 +254,34 @@ export async function replaceFile<T>(
 ): Promise<T> {
   const temporary = `${path}${suffix}${Buffer.from(random.bytes(8)).toString('hex')}`;
   try {
-    const file = await disk.open(temporary, NEW_FILE, mode);
-    let filled: T;
-    try {
-      filled = await fill(file);
-      if (!mayBeLost) await file.sync();
-    } finally {
-      await file.close();
-    }
+    const filled = await fillNew(temporary, { mode, mayBeLost }, fill);
     await disk.rename(temporary, path);
     if (!mayBeLost) await syncFolder(dirname(path), platform);
     return filled;
   } catch (error) {
     await disk.rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/** Makes a file and fills it; one that could not be filled is removed. */
+async function fillNew<T>(
+  path: string,
+  { mode, mayBeLost = false }: Pick<Replacing, 'mode' | 'mayBeLost'>,
+  fill: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await disk.open(path, NEW_FILE, mode);
+  try {
+    // A strange umask may have taken our own bits away.
+    if (mode === PRIVATE) await file.chmod(PRIVATE);
+    const filled = await fill(file);
+    if (!mayBeLost) await file.sync();
+    return filled;
+  } catch (error) {
+    await disk.rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
   }
 }
 

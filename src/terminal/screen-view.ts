@@ -308,7 +308,10 @@ const SIGNS = { unicode: ['·', '▿'], ascii: [' ', 'v'] } as const;
 function sparkline(points: readonly Point[], { unicode }: { readonly unicode: boolean }) {
   const joined = Math.max(1, Math.ceil(points.length / MOST_POINTS));
   const shown: Point[] = [];
-  for (let from = 0; from < points.length; from += joined) shown.push(sumOf(points.slice(from, from + joined)));
+  for (let from = 0; from < points.length; from += joined) {
+    const part = points.slice(from, from + joined);
+    shown.push({ spent: part.reduce((sum, { spent }) => sum + spent, 0), moved: part.some(({ moved }) => moved) });
+  }
   const largest = Math.max(1, ...shown.map(({ spent }) => spent));
   const levels = [...LEVELS[unicode ? 'unicode' : 'ascii']];
   const [still, back] = SIGNS[unicode ? 'unicode' : 'ascii'];
@@ -318,13 +321,6 @@ function sparkline(points: readonly Point[], { unicode }: { readonly unicode: bo
     return levels[Math.max(0, Math.ceil((spent * levels.length) / largest) - 1)] ?? still;
   };
   return { text: shown.map(draw).join(''), joined };
-}
-
-function sumOf(points: readonly Point[]): Point {
-  return {
-    spent: points.reduce((sum, { spent }) => sum + spent, 0),
-    moved: points.some(({ moved }) => moved),
-  };
 }
 
 // Bars beside numbers: each as long as its share of the largest. They say nothing that the number does not.

@@ -165,25 +165,17 @@ interface Source {
   readonly asWritten?: boolean;
 }
 
-/** A file with all that is wrong in it. */
-interface CheckedYaml<Value> {
-  readonly root: YamlTree;
-  readonly faults: readonly YamlFault[];
-  /** Undefined where something does not fit the schema. */
-  readonly value: Value | undefined;
-  /** The whole file as plain values, and where they do not fit the schema. */
-  readonly plain: unknown;
-  readonly misfits: readonly YamlPath[];
-}
-
-/** Throws `usage` where the text is no YAML at all. */
-export function checkYamlFile<Value>(text: string, schema: Schema<Value>, source: Source): CheckedYaml<Value> {
+/**
+ * A file with all that is wrong in it: its value, undefined where something does not fit the schema, the whole of it as plain values,
+ * and where those do not fit. Throws `usage` where the text is no YAML at all.
+ */
+export function checkYamlFile<Value>(text: string, schema: Schema<Value>, source: Source) {
   const { more = [], asWritten = true } = source;
   const { faults, ...root } = yamlTree(text, asWritten);
   if (root.document.errors.length > 0) throw faultyFile([...faults, ...more], source);
   const plain: unknown = root.document.toJS();
   const { issues = [], output, success } = v.safeParse(schema, plain);
-  const misfits = issues.map(({ path = [] }) => path.map(({ key }) => key as string | number));
+  const misfits: readonly YamlPath[] = issues.map(({ path = [] }) => path.map(({ key }) => key as string | number));
   const isNew = (one: YamlFault) => !faults.some(({ line, column }) => line === one.line && column === one.column);
   const found = issues.flatMap(issue => faultOf(issue, root)).filter(isNew);
   return { root, plain, misfits, faults: [...faults, ...found, ...more], value: success ? output : undefined };
@@ -308,11 +300,8 @@ export function readAs<Value>(read: (written: string) => Value | undefined, word
 }
 
 export function yes(description: string) {
-  const words = new Map([
-    ['true', true],
-    ['false', false],
-  ]);
-  return readAs(written => words.get(written), 'must be true or false', { type: 'boolean', description });
+  const read = (written: string) => (['true', 'false'].includes(written) ? written === 'true' : undefined);
+  return readAs(read, 'must be true or false', { type: 'boolean', description });
 }
 
 export function wholeNumber(minimum: number, maximum: number, description: string) {

@@ -24,13 +24,14 @@ export interface CsvOptions {
 /** A file for each thousand rows of QuickBooks, else one; every file has its header. */
 export function* csvFiles({ accounts, clock }: Statement, asked: CsvOptions): Generator<Iterable<Piece>> {
   const { header, rowOf, dateFormat } = FORMS[asked.layout];
-  const options = { ...asked, clock, dateFormat: asked.dateFormat ?? dateFormat };
+  const dayOf = ({ date }: Line) => day(date, asked.dateFormat ?? dateFormat);
+  const writing = { accounts: asked.accounts, clock, dayOf, text: cellOf(asked.raw) };
   const start = { text: `${header}\n`, lines: 0 };
   const rowsOf = (account: StatementAccount) => {
     const named = { ...account, name: displayName(account) };
-    return account.lines.map(line => record(rowOf(line, named, options), options));
+    return account.lines.map(line => `${rowOf(line, named, writing).join(',')}\n`);
   };
-  if (options.layout !== 'quickbooks') yield onePerAccount(start, accounts, rowsOf);
+  if (asked.layout !== 'quickbooks') yield onePerAccount(start, accounts, rowsOf);
   else yield* ofAThousand(start, accounts, rowsOf);
 }
 
@@ -58,12 +59,14 @@ function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf
   if (files === 0 || rows.length > 0) yield file(rows);
 }
 
-type Cell = string | { readonly number: string };
-type RowOf = (
-  line: Line,
-  account: NamedAccount,
-  options: CsvOptions & { readonly clock: WallClock },
-) => readonly Cell[];
+type RowOf = (line: Line, account: NamedAccount, writing: Writing) => readonly string[];
+
+interface Writing extends Pick<CsvOptions, 'accounts'> {
+  readonly clock: WallClock;
+  readonly dayOf: (line: Line) => string;
+  /** A cell of text; all others are written as they are. */
+  readonly text: (cell: string | null | undefined) => string;
+}
 
 /** With its name for people: it takes a digest, so it is made once and not for each line. */
 type NamedAccount = StatementAccount & { readonly name: string };
@@ -74,7 +77,6 @@ interface Form {
   readonly rowOf: RowOf;
 }
 
-const usd = (value: number): Cell => ({ number: amount(value) });
 const about = ({ purpose }: Line) => (purpose === '' ? '' : `, ${purpose}`);
 const mark = ({ provisional }: StatementAccount) => (provisional.length === 0 ? '' : ', provisional');
 
@@ -83,58 +85,51 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     header:
       'date,time,account,card_id,last4,label,type,amount,currency,balance,payee,mcc,country,category,authorization_id,source,id,provisional,purpose',
     dateFormat: 'YYYY-MM-DD',
-    rowOf: (line, account, { accounts, clock, dateFormat }) => [
-      day(line.date, dateFormat),
+    rowOf: (line, account, { accounts, clock, dayOf, text }) => [
+      dayOf(line),
       clock.timeAt(line.at),
-      account.name,
-      account.card_id ?? line.card_id ?? '',
-      account.last4 ?? '',
-      account.label ?? '',
-      line.type,
-      usd(line.cents),
+      text(account.name),
+      text(account.card_id ?? line.card_id),
+      text(account.last4),
+      text(account.label),
+      text(line.type),
+      amount(line.cents),
       'USD',
-      line.balance === null ? '' : usd(line.balance),
-      line.payee,
-      line.mcc ?? '',
-      line.country ?? '',
-      line.type === 'transfer' ? '' : categoryOf(line, account, accounts),
-      line.authorization_id ?? '',
-      line.source,
-      line.id,
+      line.balance === null ? '' : amount(line.balance),
+      text(line.payee),
+      text(line.mcc),
+      text(line.country),
+      line.type === 'transfer' ? '' : text(categoryOf(line, account, accounts)),
+      text(line.authorization_id),
+      text(line.source),
+      text(line.id),
       account.provisional.length === 0 ? '' : 'yes',
-      line.purpose,
+      text(line.purpose),
     ],
   },
   quickbooks: {
     header: 'Date,Description,Amount',
     dateFormat: 'MM/DD/YYYY',
-    rowOf: (line, account, { dateFormat }) => [
-      day(line.date, dateFormat),
-      `${line.payee || line.type}, ${account.name}${about(line)}${mark(account)}`,
-      usd(line.cents),
+    rowOf: (line, account, { dayOf, text }) => [
+      dayOf(line),
+      text(`${line.payee || line.type}, ${account.name}${about(line)}${mark(account)}`),
+      amount(line.cents),
     ],
   },
   xero: {
     header: 'Date,Amount,Payee,Description,Reference',
     dateFormat: 'DD/MM/YYYY',
-    rowOf: (line, account, { dateFormat }) => [
-      day(line.date, dateFormat),
-      usd(line.cents),
-      line.payee,
-      `${line.type}, ${account.name}${about(line)}${mark(account)}`,
-      line.id,
+    rowOf: (line, account, { dayOf, text }) => [
+      dayOf(line),
+      amount(line.cents),
+      text(line.payee),
+      text(`${line.type}, ${account.name}${about(line)}${mark(account)}`),
+      text(line.id),
     ],
   },
 };
 
-function record(cells: readonly Cell[], { raw }: CsvOptions): string {
-  let row = '';
-  for (const cell of cells) row += `${row === '' ? '' : ','}${written(cell, raw)}`;
-  return `${row}\n`;
-}
-
-function written(cell: Cell, raw: boolean): string {
-  if (typeof cell !== 'string') return cell.number;
-  const text = raw ? oneLine(cell) : guardFormula(oneLine(cell));
+const cellOf = (raw: boolean) => (cell: string | null | undefined) => {
+  const text = raw ? oneLine(cell ?? '') : guardFormula(oneLine(cell ?? ''));
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+};

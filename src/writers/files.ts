@@ -90,8 +90,6 @@ async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable
     }
     case 'qif':
       return [{ pieces: (await import('./banks.ts')).qifFile(statement, accounts, continues) }];
-    case 'beancount':
-      return [{ pieces: (await import('./journals.ts')).beancountFile(statement, accounts, continues) }];
     default:
       return [{ pieces: (await import('./journals.ts')).journalFile(statement, format, accounts, continues) }];
   }

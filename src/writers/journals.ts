@@ -86,105 +86,114 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryF
   }
 }
 
-/** Names that come for the first time, in their order: a format declares them. They are known from then on. */
-function newNames(names: Iterable<string>, known: Set<string>): readonly string[] {
-  const found = [...names].filter(name => !known.has(name));
-  for (const name of found) known.add(name);
-  return found;
-}
-
-function postings(indent: string, name: string, cents: number, other: string): string {
-  const [plus, minus] = bothSides(cents);
-  return `${indent}${name}  ${plus} USD\n${indent}${other}  ${minus} USD\n`;
-}
-
-/** Programs that read a `journalFile`, and how each wants its commodity. */
-const COMMODITY = {
-  hledger: ['commodity 1000.00 USD'],
-  ledger: ['commodity USD', '    format 1000.00 USD'],
-} as const;
-
-/**
- * For hledger or ledger. An account is declared before it is used, as ledger wants it. At the end the closing balances are
- * asserted. One that `continues` the file of the period before has no opening balances: both are included by one journal.
- */
-export function* journalFile(
-  statement: Statement,
-  program: keyof typeof COMMODITY,
-  file: AccountsFile,
-  continues = false,
-): Generator<Piece> {
-  const { days } = statement;
-  const declared = new Set([OPENING]);
-  yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
-  let closings = '';
-  const asserted = (of: string, cents: number) => `    ${of}  0.00 USD = ${amount(cents)} USD\n`;
-  for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(
-    statement,
-    file,
-    JOURNAL,
-  )) {
-    let text = '\n';
-    for (const each of newNames(names, declared)) text += `account ${each}\n`;
-    if (account.opening !== 0 && !continues) {
-      text += `\n${days.first} * ${openingText(account)}\n${postings('    ', name, account.opening, OPENING)}`;
-    }
-    if (account.known.closing !== null) {
-      // Without what stands in its account of holds, and that one.
-      closings += asserted(name, account.closing - held);
-      if (held !== 0) closings += asserted(holdsName, held);
-    }
-    yield { text: text + entries + remarks, lines: account.lines.length };
-  }
-  yield { text: closings === '' ? '' : `\n${days.last} * Closing balances\n${closings}`, lines: 0 };
+/** What a program that reads a journal wants otherwise than the others. */
+interface Program {
+  readonly head: string;
+  readonly indent: string;
+  /** How an account is declared, or opened, before it is used. */
+  readonly declared: (name: string, first: string) => string;
+  readonly title: (text: string) => string;
+  /** An entry before its two postings; `mark` is ! for a pending one. */
+  readonly told: (entry: Entry, mark: string) => string;
 }
 
 const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');
 const safeCode = (id: string) => oneLine(id).replace(/[()]/g, '_');
+const quoted = (text: string) => `"${oneLine(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
-const JOURNAL: EntryForm = ({ isPending, date, id, title, cents, purpose }, { name, other }) => {
-  // A comma ends the value of a tag.
-  const tag = purpose === '' ? '' : `    ; purpose: ${oneLine(purpose).replaceAll(',', ';')}\n`;
-  const head = `${date} ${isPending ? '!' : '*'} (${safeCode(id)}) ${safePayee(title)}\n`;
-  return head + tag + postings('    ', name, cents, other);
-};
+/** For hledger and ledger, which differ by their commodity. */
+const plain = (head: string): Program => ({
+  head,
+  indent: '    ',
+  declared: name => `account ${name}\n`,
+  title: safePayee,
+  told({ date, id, title, purpose }, mark) {
+    // A comma ends the value of a tag.
+    const tag = purpose === '' ? '' : `    ; purpose: ${oneLine(purpose).replaceAll(',', ';')}\n`;
+    return `${date} ${mark} (${safeCode(id)}) ${safePayee(title)}\n${tag}`;
+  },
+});
+
+const PROGRAMS = {
+  hledger: plain('commodity 1000.00 USD\n'),
+  ledger: plain('commodity USD\n    format 1000.00 USD\n'),
+  beancount: {
+    head: 'option "operating_currency" "USD"\n',
+    indent: '  ',
+    declared: (name, first) => `${first} open ${name} USD\n`,
+    title: quoted,
+    told({ date, id, title, purpose }, mark) {
+      const tag = purpose === '' ? '' : `  purpose: ${quoted(purpose)}\n`;
+      return `${date} ${mark} ${quoted(title)} ""\n  id: ${quoted(id)}\n${tag}`;
+    },
+  },
+} as const satisfies Readonly<Record<string, Program>>;
 
 /**
- * For beancount. An account is opened before it is used. One that `continues` the files of the periods before has no opening
- * balances, and opens what they do not: beancount takes no account that is opened twice.
+ * An account is declared before it is used, as ledger and beancount want it. One that `continues` the files of the periods before
+ * has no opening balances, for all of them are included by one journal; for beancount it opens what they do not: it takes no
+ * account that is opened twice. hledger and ledger assert the closing balances at the end, beancount those of each account.
  */
-export function* beancountFile(statement: Statement, file: AccountsFile, continues = false): Generator<Piece> {
+export function* journalFile(
+  statement: Statement,
+  program: keyof typeof PROGRAMS,
+  file: AccountsFile,
+  continues = false,
+): Generator<Piece> {
   const { days, cards, period, selection } = statement;
-  const opened = new Set(continues ? [OPENING, ...namesIn(file)] : []);
-  const open = (names: Iterable<string>) =>
-    newNames(names, opened)
-      .map(name => `${days.first} open ${name} USD\n`)
-      .join('');
+  const { head, indent, declared, title, told }: Program = PROGRAMS[program];
+  const isBeancount = program === 'beancount';
+  const known = new Set(isBeancount && continues ? [OPENING, ...namesIn(file)] : []);
+  /** Names that come for the first time, in their order. */
+  const declare = (names: Iterable<string>) => {
+    const found = [...names].filter(name => !known.has(name));
+    for (const name of found) known.add(name);
+    return found.map(name => declared(name, days.first)).join('');
+  };
+  const postings = (name: string, cents: number, other: string) => {
+    const [plus, minus] = bothSides(cents);
+    return `${indent}${name}  ${plus} USD\n${indent}${other}  ${minus} USD\n`;
+  };
+  // beancount asserts at the beginning of a day, and without a tolerance of its own it lets a cent pass.
+  const asserted = (of: string, cents: number) =>
+    isBeancount
+      ? `${days.next} balance ${of} ${amount(cents)} ~ 0.001 USD\n`
+      : `    ${of}  0.00 USD = ${amount(cents)} USD\n`;
   const made = new Map(cards.map(({ card_id, created_ms }) => [card_id, created_ms]));
   // No file of a period before can have opened it.
   const isNew = ({ card_id, opening }: StatementAccount) =>
     card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
-  // A balance is asserted at the beginning of its day, and without a tolerance of its own it lets a cent pass.
-  const asserted = (of: string, cents: number) => `${days.next} balance ${of} ${amount(cents)} ~ 0.001 USD\n`;
-  yield { text: `option "operating_currency" "USD"\n${open([OPENING])}`, lines: 0 };
+  const write: EntryForm = (entry, { name, other }) =>
+    told(entry, entry.isPending ? '!' : '*') + postings(name, entry.cents, other);
+  yield { text: head + declare([OPENING]), lines: 0 };
   const seen = new Set<string | null>();
+  let closings = '';
   for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(
     statement,
     file,
-    BEANCOUNT,
+    write,
   )) {
     seen.add(account.card_id);
-    if (continues && !isNew(account)) opened.add(name);
-    let text = `\n${open(names)}`;
+    if (isBeancount && continues && !isNew(account)) known.add(name);
+    let text = `\n${declare(names)}`;
     if (account.opening !== 0 && !continues) {
-      text += `\n${days.first} * ${quoted(openingText(account))}\n${postings('  ', name, account.opening, OPENING)}`;
+      text += `\n${days.first} * ${title(openingText(account))}\n${postings(name, account.opening, OPENING)}`;
     }
     text += entries + remarks;
-    // With the holds, which stand in an account below it.
-    if (account.known.closing !== null) text += `\n${asserted(name, account.closing)}`;
-    if (held > 0) text += asserted(holdsName, held);
+    const isKnown = account.known.closing !== null;
+    if (isBeancount) {
+      // With the holds, which stand in an account below it.
+      if (isKnown) text += `\n${asserted(name, account.closing)}`;
+      if (held > 0) text += asserted(holdsName, held);
+    } else if (isKnown) {
+      // Without what stands in its account of holds, and that one.
+      closings += asserted(name, account.closing - held);
+      if (held !== 0) closings += asserted(holdsName, held);
+    }
     yield { text, lines: account.lines.length };
   }
+  if (closings !== '') yield { text: `\n${days.last} * Closing balances\n${closings}`, lines: 0 };
+  if (!isBeancount) return;
   // What a file that continues this one takes for opened, though nothing of it stands here.
   const begin = continues ? period.from : Number.NEGATIVE_INFINITY;
   const idle = cards.filter(
@@ -192,15 +201,5 @@ export function* beancountFile(statement: Statement, file: AccountsFile, continu
       !seen.has(card_id) && created_ms !== null && created_ms >= begin && created_ms < period.to,
   );
   const later = selection === 'wallet' ? [] : idle.map(card => ledgerName({ ...card, kind: 'card' }, file));
-  yield { text: open([...(continues ? [] : namesIn(file)), ...later]), lines: 0 };
-}
-
-const BEANCOUNT: EntryForm = ({ isPending, date, id, title, purpose, cents }, { name, other }) => {
-  const head = `${date} ${isPending ? '!' : '*'} ${quoted(title)} ""\n  id: ${quoted(id)}\n`;
-  const tag = purpose === '' ? '' : `  purpose: ${quoted(purpose)}\n`;
-  return head + tag + postings('  ', name, cents, other);
-};
-
-function quoted(text: string): string {
-  return `"${oneLine(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  yield { text: declare([...(continues ? [] : namesIn(file)), ...later]), lines: 0 };
 }

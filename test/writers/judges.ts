@@ -7,7 +7,7 @@ import type { StatementAccount } from '../../src/books/statement.ts';
 import { accountNumber, DEFAULT_ACCOUNTS, displayName, ledgerName } from '../../src/writers/accounts.ts';
 import { ofxFile, qifFile } from '../../src/writers/banks.ts';
 import { csvFiles } from '../../src/writers/csv.ts';
-import { beancountFile, journalFile } from '../../src/writers/journals.ts';
+import { journalFile } from '../../src/writers/journals.ts';
 import type { Piece } from '../../src/writers/text.ts';
 import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -98,7 +98,7 @@ export async function monthsGoTogether({ months, expected }: Months): Promise<vo
 
     it.skipIf(noBeancount)('beancount, and it refuses a second opening and a changed cent', () => {
       const { main, wrong } = included('beancount', (month, continues) =>
-        beancountFile(month, DEFAULT_ACCOUNTS, continues),
+        journalFile(month, 'beancount', DEFAULT_ACCOUNTS, continues),
       );
       expect(run('bean-check', ['-C', main])).toEqual({ status: 0, stdout: '', stderr: '' });
       const query = "select account, sum(number) where account ~ 'Assets' group by account";
@@ -164,7 +164,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
       const { stdout } = run('hledger', ['-f', path, 'bal', ':Holds$', '-N', '--flat', '--pending']);
       expect(stdout).toMatch(/^\s*0\.99 USD {2}\S+:Holds\n$/);
       if (noBeancount === undefined) {
-        const other = file('held.beancount', textOf(beancountFile(held, DEFAULT_ACCOUNTS)));
+        const other = file('held.beancount', textOf(journalFile(held, 'beancount', DEFAULT_ACCOUNTS)));
         expect(run('bean-check', ['-C', other])).toEqual({ status: 0, stdout: '', stderr: '' });
       }
       if (!requires('ledger')) {
