@@ -85,15 +85,6 @@ interface ApprovalFacts {
   readonly render: readonly (readonly [string, string])[];
 }
 
-/** What is wrong in a file, and where. */
-interface FileFault {
-  /** What the user called it. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
-}
-
 export interface ErrorFacts {
   /** What failed, in the user's own numbers. One line. */
   readonly message: string;
@@ -111,8 +102,8 @@ export interface ErrorFacts {
   readonly op?: string;
   /** An unknown outcome: what was asked, sent, looked at and concluded; the same facts as the notes. */
   readonly evidence?: Readonly<Record<string, unknown>>;
-  /** Every fault of a file, each with its place; lines and columns from 1. */
-  readonly faults?: readonly FileFault[];
+  /** Every fault of a file, as the user called it, each with its place; lines and columns from 1. */
+  readonly faults?: readonly Readonly<Record<'file' | 'text', string> & Record<'line' | 'column', number>>[];
   /** An operation that is held. */
   readonly approval?: ApprovalFacts;
   /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */

@@ -5,11 +5,9 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from './secret.ts';
 
-const SALTED_DIGITS = 8;
-
 /** Print of a key under a random value that never leaves this machine: 8 hexadecimal digits. */
 export function keyPrint(key: Secret, salt: string): string {
-  return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, SALTED_DIGITS);
+  return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
 }
 
 /** What a sandbox keeps of an API key: its SHA-256, hexadecimal. */

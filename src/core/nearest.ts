@@ -1,38 +1,26 @@
 /** The nearest known word to a mistyped one. A suggestion is shown, never run. */
 
-/** Letters that say enough of a word to take them for its beginning. */
-const BEGINNING = 2;
-
 /**
  * The shortest candidate that begins with the word, else one at most two edits away: one for short words, and for those
  * that begin with another letter.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  return completed(word, candidates) ?? mistyped(word, candidates);
+  // Two letters say enough of a word to take them for its beginning.
+  const isBeginning = word.replace(/^--?/, '').length >= 2;
+  const begun = candidates.filter(each => isBeginning && each.startsWith(word)).sort((a, b) => a.length - b.length);
+  // Two edits make half of a word of four letters another one.
+  const mayMean = (each: string) => word.length > 5 || (word.length > 3 && word[0] === each[0]);
+  const mistyped = candidates
+    .map(candidate => ({ candidate, edits: editDistance(word.slice(0, 40), candidate) }))
+    .filter(({ candidate, edits }) => edits <= 1 || (edits === 2 && mayMean(candidate)))
+    .sort((a, b) => a.edits - b.edits);
+  return begun[0] ?? mistyped[0]?.candidate;
 }
 
 /** ` Did you mean "list"?`, behind a sentence; empty where nothing is near. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
-}
-
-function completed(word: string, candidates: readonly string[]): string | undefined {
-  if (word.replace(/^--?/, '').length < BEGINNING) return undefined;
-  return candidates.filter(each => each.startsWith(word)).sort((a, b) => a.length - b.length)[0];
-}
-
-function mistyped(word: string, candidates: readonly string[]): string | undefined {
-  const scored = candidates
-    .map(candidate => ({ candidate, edits: editDistance(word.slice(0, 40), candidate) }))
-    .filter(({ candidate, edits }) => edits <= 1 || (edits === 2 && mayMean(word, candidate)))
-    .sort((a, b) => a.edits - b.edits);
-  return scored[0]?.candidate;
-}
-
-/** Two edits make half of a word of four letters another one. */
-function mayMean(word: string, candidate: string): boolean {
-  return word.length > 5 || (word.length > 3 && word[0] === candidate[0]);
 }
 
 /** Optimal string alignment: insert, delete, replace, swap of neighbours. */

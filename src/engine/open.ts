@@ -54,15 +54,15 @@ function loadEngine(): Engine {
 }
 
 let packaged: Engine | undefined;
-/** An import would load Node's own search at every start. */
-const nodeModule = () => process.getBuiltinModule('node:module');
-
 /**
  * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: what the
  * package puts around it is not used here. Where there is none, the package knows.
  */
 function packagedEngine(): Engine {
-  packaged ??= compiledEngine() ?? (nodeModule().createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+  // An import would load Node's own search at every start.
+  const required = () =>
+    process.getBuiltinModule('node:module').createRequire(import.meta.url)('@photostructure/sqlite');
+  packaged ??= compiledEngine() ?? (required() as Engine);
   return packaged;
 }
 

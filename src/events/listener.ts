@@ -5,13 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS, matchesEvent } from '../contract/events.ts';
@@ -39,8 +33,6 @@ export const EVENT_ROW = {
   out_of_order: tells.yes('Whether it happened before one that was shown already.'),
 } as const;
 export type ReceivedEvent = ValueOf<typeof EVENT_ROW>;
-/** Before it is known when it came. Its id is a digest of the payload where it has none. */
-type DeliveredEvent = Omit<ReceivedEvent, 'received_at' | 'out_of_order'>;
 
 /** An event with the bytes that were signed, for whoever passes it on. */
 export interface Arrived {
@@ -182,7 +174,11 @@ export async function openReceiver({ port, take, onGone }: ReceiverSettings) {
       onGone(gone('failed', error));
     });
   });
-  await listening(server, port);
+  server.listen({ host: '127.0.0.1', port });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
+    throw notSent('unreachable', message, sameCommandWithout('--port'));
+  });
   server.on('error', error => onGone(gone('failed', error)));
   let closing = false;
   server.on('close', () => {
@@ -208,28 +204,16 @@ async function answer(
 ): Promise<void> {
   if (request.method !== 'POST') return end(response, 405, { Allow: 'POST' });
   // A sender that leaves in the middle, or is too slow, is its own matter: it will come again.
-  const bytes = await bodyOf(request).catch(() => 'broken off' as const);
+  const isTooLarge = Number(request.headers['content-length']) > MAX_BYTES;
+  const body = isTooLarge ? undefined : bytesWithin(request, MAX_BYTES);
+  const bytes = await body?.catch(() => 'broken off' as const);
   if (bytes === 'broken off') return void request.destroy();
   if (bytes === undefined) return end(response, 413, { Connection: 'close' });
   end(response, await take({ bytes, headers: request.headers }));
 }
 
-/** The whole body, undefined when it is too large. Rejects when it does not come whole. */
-async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length']) > MAX_BYTES) return undefined;
-  return bytesWithin(request, MAX_BYTES);
-}
-
 function end(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}): void {
   response.writeHead(status, { 'Content-Length': '0', ...headers }).end();
-}
-
-async function listening(server: Server, port: number): Promise<void> {
-  server.listen({ host: '127.0.0.1', port });
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
-    throw notSent('unreachable', message, sameCommandWithout('--port'));
-  });
 }
 
 function gone(what: string, cause: unknown): CliError {
@@ -250,8 +234,10 @@ export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, un
   const payload: Fields = isObject(value) ? value : {};
   const created = textOf(payload, 'created_at');
   const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
-  const event: DeliveredEvent = {
-    id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+  const idHeader = EVENT_ID_HEADERS.map(name => headers[name.toLowerCase()]).find(each => typeof each === 'string');
+  const digest = () => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const event = {
+    id: textOf(payload, 'id') ?? (idHeader || digest()),
     type: withoutCardNumbers(textOf(payload, 'type') ?? ''),
     created_at: created ?? null,
     data,
@@ -266,11 +252,6 @@ function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | un
     if (typeof value === 'number' && slot === 'id') return String(value);
   }
   return undefined;
-}
-
-function headerId(headers: Fields): string | undefined {
-  const value = EVENT_ID_HEADERS.map(name => headers[name.toLowerCase()]).find(each => typeof each === 'string');
-  return value === undefined || value === '' ? undefined : String(value);
 }
 
 function dataOf(payload: Fields): unknown {

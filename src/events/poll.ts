@@ -119,13 +119,11 @@ export function patient<T>(look: () => Promise<T | undefined>, onTrouble: (error
   };
 }
 
-/** Answers that say the operation is not there; they will be the same again. */
-const NEVER_THERE: readonly number[] = [501, 505];
-
 /** Whether another look may go better. */
 function mayPass({ kind, facts }: CliError, wasThere: boolean): boolean {
   if (kind === 'rate_limited') return true;
-  if (kind !== 'unreachable' || NEVER_THERE.includes(facts.httpStatus ?? 0)) return false;
+  // Answers that say the operation is not there will be the same again.
+  if (kind !== 'unreachable' || facts.httpStatus === 501 || facts.httpStatus === 505) return false;
   // Nothing was sent: refused, no such name, no trust. At the first look that speaks for a wrong address.
   return wasThere || facts.outcome !== 'not_sent';
 }
@@ -195,16 +193,15 @@ export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (see
   let isFirst = true;
   let since = Number.NEGATIVE_INFINITY;
   return async seen => {
-    if (isFirst) {
-      const there = await firstPage(tail);
-      isFirst = false;
-      since = Math.max(...there.map(timeOf), since);
-      for (const { id } of there.slice(tail.last)) seen.add(id);
-      return there.slice(0, tail.last).reverse();
-    }
     const fresh: T[] = [];
     let number = 0;
     for await (const { data } of tail.pages()) {
+      if (isFirst) {
+        isFirst = false;
+        since = Math.max(...data.map(timeOf), since);
+        for (const { id } of data.slice(tail.last)) seen.add(id);
+        return data.slice(0, tail.last).reverse();
+      }
       number += 1;
       const known = data.findIndex(({ id }) => seen.has(id));
       // Records of one moment have no order among themselves: a new one may stand behind one that is known. Behind those
@@ -221,11 +218,6 @@ export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (see
     }
     return fresh.reverse();
   };
-}
-
-async function firstPage<T>({ pages }: Tail<T>): Promise<readonly T[]> {
-  for await (const { data } of pages()) return data;
-  return [];
 }
 
 function timeOf({ created_at }: Timed): number {

@@ -26,14 +26,11 @@ export async function freeSpaceOf(
 const NETWORK =
   /^(?:nfs4?|smb[23]?|smbfs|cifs|afs|ceph|coda|ncpfs|lustre|gfs2|fuse\.(?:sshfs|rclone|s3fs|gcsfuse|davfs2?|glusterfs|ceph|cephfs|curlftpfs|smbnetfs|goofys|juicefs))$/;
 
-/** What the system says of its mounts; tests hand in their own. */
-const mountsOfLinux = () => readFile('/proc/self/mountinfo', 'utf8');
-
 /** Its name when the folder lies on one; undefined where it does not, or the system does not say (Linux alone does). */
 export async function networkFileSystem(
   folder: string,
   platform: NodeJS.Platform,
-  mounts = mountsOfLinux,
+  mounts = () => readFile('/proc/self/mountinfo', 'utf8'),
 ): Promise<string | undefined> {
   if (platform !== 'linux') return undefined;
   try {

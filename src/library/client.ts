@@ -182,22 +182,15 @@ function partsOf(options: Options) {
     };
     const inTurn = (name: string | undefined, work: typeof sending) =>
       name === undefined ? work() : oneAfterTheOther(name, work, signal);
-    const card = movedCard(operation, asked);
+    // Another one meanwhile would hide what its balance shows (docs/design/reliability.md, section 3).
+    const { card_id: id } = asked;
+    const card = rowOf(operation).transfer !== undefined && typeof id === 'string' ? id : undefined;
     // Of one purchase that is asked for several times at once the later calls get what came of the first.
     const purchase = intent === undefined ? undefined : `intent ${intent}`;
     return openly(await inTurn(purchase, () => inTurn(card, sending)));
   }
 
   return { service, sendOne, closeJournal: async () => (await named)?.close() };
-}
-
-/**
- * The card whose balance shows whether the operation was done: another one meanwhile
- * would hide it (docs/design/reliability.md, section 3).
- */
-function movedCard(operation: string, asked: Values): string | undefined {
-  const card = asked['card_id'];
-  return rowOf(operation).transfer !== undefined && typeof card === 'string' ? card : undefined;
 }
 
 /** Throws `usage`: a misspelt option would be a promise that nobody keeps. */

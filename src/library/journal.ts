@@ -78,8 +78,13 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
   }
 
   return {
+    /** Throws `usage` for a name or an operation that no journal keeps. */
     async send(call: NamedCall): Promise<unknown> {
-      refuseUnkept(call);
+      const { intent, operation } = call;
+      const fault = intentFault(intent);
+      if (fault !== undefined) throw usage(`intent ${fault}`);
+      const message = `an intent is for operations that move money, and ${operation} does not`;
+      if (!isJournaled(operation)) throw notSent('usage', message, { operation });
       return using(() => sendNamed(around, call, place));
     },
     /** Throws `guarded` where limits, or a shared journal that is away, keep a change back that no journal keeps. */
@@ -110,16 +115,6 @@ async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Pro
   }
   await using run = await journal.begin(plan);
   return (await executeOnly(run, wanted, reader)).result;
-}
-
-/** Throws `usage` for a name or an operation that no journal keeps. */
-function refuseUnkept({ operation, intent }: Pick<NamedCall, 'operation' | 'intent'>): void {
-  const fault = intentFault(intent);
-  if (fault !== undefined) throw usage(`intent ${fault}`);
-  if (!isJournaled(operation)) {
-    const message = `an intent is for operations that move money, and ${operation} does not`;
-    throw notSent('usage', message, { operation });
-  }
 }
 
 /** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */

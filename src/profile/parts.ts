@@ -87,7 +87,8 @@ function whatIsWrong(text: string): string {
 
 const SHAPE = /^(https?):\/\/([^/?#]*)([^?#]*)$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^:[\]@]+)(?::\d{1,5})?$/i;
-const IPV4_LOOPBACK_AS_IPV6 = /^\[::(?:ffff:)?(?:7f[0-9a-f]{2}|0):[0-9a-f]{1,4}\]$/;
+/** "Any address", and loopback or "any" of IPv4 written as IPv6, also end at this machine. */
+const DISGUISED_LOOPBACK = /^0\.|^\[::(?:(?:ffff:)?(?:7f[0-9a-f]{2}|0):[0-9a-f]{1,4})?\]$/;
 const IP_LITERAL = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
@@ -104,7 +105,7 @@ export function checkBaseUrl(text: string, mode: KeyMode) {
     throw broken(`the host must be written in its plain form${reading}`);
   }
   if (url.hostname.endsWith('.')) throw broken('the host must not end in a dot');
-  if (isDisguisedLoopback(url.hostname)) {
+  if (DISGUISED_LOOPBACK.test(url.hostname)) {
     throw broken('an address of this machine is written 127.0.0.1, [::1] or localhost');
   }
   if (url.pathname !== (typedPath || '/')) throw broken('the path must be written in its plain form');
@@ -130,11 +131,6 @@ function parse(text: string) {
   const typedHost = AUTHORITY.exec(authority)?.[1];
   if (typedHost === undefined || !URL.canParse(text)) throw broken('host and port cannot be read');
   return { typedHost, typedPath, url: new URL(text) };
-}
-
-/** "Any address", and loopback or "any" of IPv4 written as IPv6, also end at this machine. */
-function isDisguisedLoopback(host: string): boolean {
-  return /^0\./.test(host) || host === '[::]' || IPV4_LOOPBACK_AS_IPV6.test(host);
 }
 
 function broken(rule: string): CliError {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import type Conf from 'conf';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { bytesWithin, KEY_TEXT_BYTES } from '../core/input-limits.ts';
@@ -175,7 +175,8 @@ export class ProfileStore {
         conf.set('file', next);
         await syncFolder(folders.config, this.#host.platform);
         // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
-        await removeUnfinished(this.path);
+        for (const name of await readdir(folders.config))
+          if (name.startsWith(`${basename(this.path)}.tmp-`)) await rm(join(folders.config, name), { force: true });
         this.#file = next;
         return next;
       }),
@@ -309,12 +310,6 @@ function changed(profile: Profile, setting: SettingName, text: string): Profile 
   );
 }
 
-async function removeUnfinished(path: string): Promise<void> {
-  const folder = dirname(path);
-  for (const name of await readdir(folder))
-    if (name.startsWith(`${basename(path)}.tmp-`)) await rm(join(folder, name), { force: true });
-}
-
 /** A login asks for what it is not told, and a profile does not tell it its address. */
 function loginFor({ name, base_url: address }: Profile): string {
   return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
@@ -324,9 +319,7 @@ function loginFor({ name, base_url: address }: Profile): string {
 
 const LONGEST_PATH = 1024;
 
-interface KeyFileDependencies {
-  readonly platform: NodeJS.Platform;
-  readonly warn: (text: string) => void;
+interface KeyFileDependencies extends Pick<FileDependencies, 'platform' | 'warn'> {
   /** What the file is called in errors; `key file` when left out. */
   readonly called?: string;
   /** Ends the waiting for a pipe; its reason is thrown. */
@@ -379,17 +372,17 @@ async function runKeyCommand(command: readonly string[], { clock, folders, env: 
     });
   } catch (thrown) {
     const { code, signal, syscall } = thrown as NodeJS.ErrnoException & { readonly signal?: string | null };
-    if (code === 'ABORT_ERR') throw failed(program, 'did not answer within a minute');
-    if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') throw failed(program, 'prints too much');
-    if (syscall?.startsWith('spawn')) throw failed(program, `cannot be started (${code})`);
-    throw failed(program, `ended with ${signal ?? `exit code ${code}`}`);
+    const why = () => {
+      if (code === 'ABORT_ERR') return 'did not answer within a minute';
+      if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'prints too much';
+      return syscall?.startsWith('spawn')
+        ? `cannot be started (${code})`
+        : `ended with ${signal ?? `exit code ${code}`}`;
+    };
+    throw new CliError('not_authenticated', {
+      message: `the key command ${quoted(program, 1024)} ${why()}`,
+      notes: ['Run it yourself to see what it says.'],
+      hint: 'cardwright profiles list',
+    });
   }
-}
-
-function failed(program: string, why: string): CliError {
-  return new CliError('not_authenticated', {
-    message: `the key command ${quoted(program, 1024)} ${why}`,
-    notes: ['Run it yourself to see what it says.'],
-    hint: 'cardwright profiles list',
-  });
 }

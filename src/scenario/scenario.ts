@@ -158,8 +158,9 @@ function checkReferences(value: unknown, checking: Checking): void {
   if (typeof value === 'object' && value !== null)
     for (const [name, inner] of Object.entries(value))
       checkReferences(inner, { ...checking, path: [...path, Array.isArray(value) ? Number(name) : name] });
-  if (isMistaken(value)) fault(path, `${shown(value)} is no reference; $$ begins a plain $`);
   const reference = referenceOf(value);
+  const isMistaken = reference === undefined && typeof value === 'string' && /^\$[^$]/.test(value);
+  if (isMistaken) fault(path, `${shown(value)} is no reference; $$ begins a plain $`);
   if (reference === undefined) return;
   const operation = known.get(reference.name);
   if (operation === undefined) fault(path, `no earlier step is called ${shown(reference.name)}`);
@@ -179,20 +180,10 @@ const shown = (value: unknown) => JSON.stringify(value);
 
 const REFERENCE = /^\$([a-z][a-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)$/;
 
-interface Reference {
-  readonly name: string;
-  /** Members and places in lists, from the whole answer inwards. */
-  readonly path: readonly string[];
-}
-
-function referenceOf(value: unknown): Reference | undefined {
+/** Its `path` are members and places in lists, from the whole answer inwards. */
+function referenceOf(value: unknown) {
   const [whole, name = '', path = ''] = (typeof value === 'string' && REFERENCE.exec(value)) || [];
   return whole === undefined ? undefined : { name, path: path.split('.').slice(1) };
-}
-
-/** Text that looks like a reference and is none. */
-function isMistaken(value: unknown): boolean {
-  return typeof value === 'string' && /^\$[^$]/.test(value) && referenceOf(value) === undefined;
 }
 
 /** Members of an answer that a path could go on with; undefined when it leads to one, or to where nobody knows. */
@@ -211,21 +202,15 @@ function possibleMembers({ returns }: StepOperation['row'], path: readonly strin
 
 type Captured = ReadonlyMap<string, unknown>;
 
-/** What a reference leads to; undefined when the answer has no such member. */
-function resolveReference({ name, path }: Reference, captured: Captured): unknown {
-  let value = captured.get(name);
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[step];
-  }
-  return value;
-}
-
 /** A value with its references replaced, however deep they stand. Throws a `RangeError` naming one that leads nowhere. */
 export function resolved(value: unknown, captured: Captured): unknown {
   const reference = referenceOf(value);
   if (reference !== undefined) {
-    const found = resolveReference(reference, captured);
+    const members = (of: unknown) => (typeof of === 'object' && of !== null ? Object.entries(of) : []);
+    const found = reference.path.reduce<unknown>(
+      (of, step) => members(of).find(([name]) => name === step)?.[1],
+      captured.get(reference.name),
+    );
     if (found === undefined) throw new RangeError(`${String(value)} is not in what that step answered`);
     return found;
   }

@@ -60,7 +60,14 @@ const KINDS: Readonly<Record<ColumnKind, KindText>> = {
   boolean: { human: value => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined) },
   month: { human: monthText },
   list: { human: value => listText(value, ', '), machine: value => listText(value, ';') },
-  map: { human: mapText },
+  map: {
+    human: value => {
+      if (!isObject(value)) return undefined;
+      return Object.entries(value)
+        .map(([key, item]) => `${key}=${plainText(item)}`)
+        .join(' ');
+    },
+  },
 };
 
 export const alignment = ({ kind }: Column) => (KINDS[kind].isRight ? 'right' : 'left');
@@ -75,13 +82,6 @@ function listText(value: unknown, separator: string): string {
   const joinable =
     Array.isArray(value) && value.every(item => typeof item !== 'object' && !`${item}`.includes(separator));
   return joinable ? value.join(separator) : plainText(value);
-}
-
-function mapText(value: unknown): string {
-  if (!isObject(value)) return plainText(value);
-  return Object.entries(value)
-    .map(([key, item]) => `${key}=${plainText(item)}`)
-    .join(' ');
 }
 
 /** What a person reads in a table; `-` where there is no value. Safe to print. */

@@ -11,8 +11,6 @@ export interface ColourQuestion {
   readonly stream: Pick<OutputStream, 'isTerminal'>;
 }
 
-const OFF_WORDS: ReadonlySet<string> = new Set(['0', 'false']);
-
 /**
  * `--color` > `NO_COLOR` (non-empty) > `FORCE_COLOR`, `CLICOLOR_FORCE` (not 0) > `CLICOLOR=0` > `TERM=dumb` >
  * is a terminal. `FORCE_COLOR=0` forbids colour, as it does for Node itself.
@@ -21,17 +19,15 @@ export function colourLevel({ choice, env, stream }: ColourQuestion): ColourLeve
   if (choice !== 'auto') return choice === 'always' ? 1 : 0;
   if (env['NO_COLOR']) return 0;
   const forced = env['FORCE_COLOR'];
-  if (forced) return OFF_WORDS.has(forced) ? 0 : 1;
+  if (forced) return ['0', 'false'].includes(forced) ? 0 : 1;
   const force = env['CLICOLOR_FORCE'];
   if (force && force !== '0') return 1;
   if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb') return 0;
   return stream.isTerminal ? 1 : 0;
 }
 
-type Brush = (text: string) => string;
-
 const BRUSHES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
-export type Paint = Readonly<Record<(typeof BRUSHES)[number], Brush>>;
+export type Paint = Readonly<Record<(typeof BRUSHES)[number], (text: string) => string>>;
 
 /** Brushes for a level; at level 0 they return the text itself and nothing is loaded. */
 export async function painter(level: ColourLevel): Promise<Paint> {

@@ -10,25 +10,15 @@ const INVISIBLE = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_
 /** Made when a text needs them: V8 takes half a millisecond to read properties of Unicode. */
 let patterns: { readonly unsafe: RegExp; readonly emojiOrUnsafe: RegExp } | undefined;
 
-const SHORT = new Map([
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', '\\t'],
-]);
-
 function visible(character: string): string {
+  if ('\n\r\t'.includes(character)) return JSON.stringify(character).slice(1, -1);
   const code = character.codePointAt(0) ?? 0;
-  const short = SHORT.get(character);
-  if (short !== undefined) return short;
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
 }
 
+/** Each half of a character beyond 16 bits by itself. */
 function jsonEscape(character: string): string {
-  let escaped = '';
-  for (let index = 0; index < character.length; index += 1) {
-    escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
-  }
-  return escaped;
+  return character.replace(/[\s\S]/g, half => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function escapeUnsafe(text: string, show: (character: string) => string): string {

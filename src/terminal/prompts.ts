@@ -91,23 +91,14 @@ async function ask<Answer>(
   try {
     return await question(library, message, { input, output, signal: any });
   } catch (thrown) {
-    throw promptError(thrown, any, noAnswer);
+    const name = thrown instanceof Error ? thrown.name : '';
+    if (name === 'ExitPromptError') throw notSent('interrupted', 'cancelled at the question. Nothing was changed.');
+    if (name !== 'AbortPromptError') throw thrown;
+    throw any.reason === END_OF_INPUT ? noAnswer : any.reason;
   } finally {
     input.off('pause', end).off('end', end);
   }
 }
-
-function promptError(thrown: unknown, signal: AbortSignal, noAnswer: CliError): unknown {
-  const name = thrown instanceof Error ? thrown.name : '';
-  if (name === 'ExitPromptError') {
-    return notSent('interrupted', 'cancelled at the question. Nothing was changed.');
-  }
-  if (name !== 'AbortPromptError') return thrown;
-  return signal.reason === END_OF_INPUT ? noAnswer : signal.reason;
-}
-
-const NOBODY = 'nobody can be asked here';
-const NO_ANSWER = 'the input ended without an answer';
 
 const unconfirmed =
   ({ flag }: Substitute) =>
@@ -137,8 +128,13 @@ export function createPrompts(options: PromptOptions) {
     refusal: (why: string) => CliError,
     show: Question<Answer>,
   ): Promise<Answer> => {
-    if (!available) throw refusal(NOBODY);
-    return ask(options, await wordedQuestion(question, columns, behind), show, refusal(NO_ANSWER));
+    if (!available) throw refusal('nobody can be asked here');
+    return ask(
+      options,
+      await wordedQuestion(question, columns, behind),
+      show,
+      refusal('the input ended without an answer'),
+    );
   };
   const input =
     (problem?: (text: string) => string | undefined): Question<string> =>

@@ -122,13 +122,6 @@ export async function collectRows({ presentation, settings }: Job): Promise<read
   return sortRows(rows, settings.sort).slice(0, presentation.listing?.most);
 }
 
-/** The rows as they come; all at once where an order was asked for. */
-async function* batchesOf(job: Job): AsyncIterable<readonly Row[]> {
-  const { listing } = job.presentation;
-  if (listing === undefined || job.settings.sort !== undefined) yield await collectRows(job);
-  else yield* listing.batches;
-}
-
 /** Says on standard error that rows are a part of what there is; a document says it itself, a screen in its footer. */
 export async function noteCut({ presentation, settings, streams }: Job): Promise<void> {
   const cut = streams.stdout.closed || settings.quiet ? undefined : presentation.listing?.cutShort?.();
@@ -167,7 +160,8 @@ async function streamRows(
     const text = head + format.lines(rows);
     if (text !== '') await stdout.write(text);
   };
-  for await (const rows of batchesOf(job)) {
+  const isWhole = presentation.listing === undefined || settings.sort !== undefined;
+  for await (const rows of isWhole ? [await collectRows(job)] : presentation.listing.batches) {
     // Of a run a stdout that takes nothing is found out before the work begins.
     if (rows.length > 0 || (runsOn && format === undefined)) await write(rows);
     if (stdout.closed && !runsOn) return;
@@ -190,7 +184,7 @@ export function writeTsv(job: Job): Promise<void> {
 }
 
 /**
- * One result off a terminal: a line a field that has a value, so that no reader has to count columns. A result of one
+ * One result off a terminal: `field<TAB>value` for each field that has a value, so that no reader has to count columns. A result of one
  * field is its value.
  */
 export async function writeFields(job: Job): Promise<void> {
@@ -199,7 +193,9 @@ export async function writeFields(job: Job): Promise<void> {
   const [only] = columns;
   // A list without entries is no line: who counts lines would count one.
   if (columns.length === 1 && only?.kind === 'list' && machineCell(only, valueAt(row, only.field)) === '') return;
-  await job.streams.stdout.write(columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns));
+  const cells = cellsOf(row, columns);
+  const lines = columns.map(({ field }, at) => (cells[at] ? tsvLine([field, cells[at]]) : ''));
+  await job.streams.stdout.write(columns.length === 1 ? tsvLine(cells) : lines.join(''));
 }
 
 /** CSV with a header of field names, also for an empty list. */
@@ -265,12 +261,6 @@ const cellsOf = (row: Row, columns: readonly Column[]) =>
 /** One line a row, no header, always as many fields as columns. */
 function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
   return rows.map(row => tsvLine(cellsOf(row, columns))).join('');
-}
-
-/** One row as a line a field that has a value, `field<TAB>value`. */
-function fieldLines(row: Row, columns: readonly Column[]): string {
-  const cells = cellsOf(row, columns);
-  return columns.map(({ field }, at) => (cells[at] ? tsvLine([field, cells[at]]) : '')).join('');
 }
 
 /** One JSON document, indented by two. What could act on a terminal is a `\u` escape: a pipe may end on one. */

@@ -240,13 +240,8 @@ async function hint({ env, settings, streams }: Job, said: readonly string[]): P
   await streams.stderr.write(lines.map(line => `${line}\n`).join(''));
 }
 
-interface RecordStyle extends HumanCells {
-  /** Values in words (`120.00 US dollars`) in place of the table's short forms. */
-  readonly spoken: boolean;
-}
-
-/** One `field: value` a line. */
-function recordLines(row: Row, columns: readonly Column[], style: RecordStyle): string[] {
+/** One `field: value` a line; `spoken` in words (`120.00 US dollars`) in place of the table's short forms. */
+function recordLines(row: Row, columns: readonly Column[], style: HumanCells & { readonly spoken: boolean }): string[] {
   const cell = style.spoken ? spokenCell : humanCell;
   const shown = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
   return shown.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
