@@ -40,17 +40,6 @@ export interface Arrived {
   readonly delivery: Delivery;
 }
 
-/** What came, by what became of it. */
-export interface Counts {
-  events: number;
-  duplicates: number;
-  out_of_order: number;
-  /** Wrong or missing signature; answered 401. */
-  refused: number;
-  /** Verified, and not of the wished kinds. */
-  unwished: number;
-}
-
 interface ListenerSettings {
   readonly port: number;
   /** Empty ones verify nothing, so there must be one. */
@@ -71,10 +60,13 @@ interface ListenerSettings {
 const MOST_WAITING = 10_000;
 const MOST_IDS = 100_000;
 
+export type Counts = Awaited<ReturnType<typeof openListener>>['counts'];
+
 /** Opens the port and listens. Throws `unreachable` for one that is taken. */
 export async function openListener(settings: ListenerSettings) {
   const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
-  const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
+  /** What came, by what became of it. `refused`: wrong or missing signature; `unwished`: verified, and not of the wished kinds. */
+  const counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createDedupeSet(MOST_IDS);
   /** Takes what comes, and waits for whoever shows it. */
   const waiting = new Readable({ objectMode: true, read: () => undefined });
@@ -128,7 +120,7 @@ export async function openListener(settings: ListenerSettings) {
   const receiver = await openReceiver({ port: settings.port, take, onGone: over });
   return {
     port: receiver.port,
-    counts: counts as Readonly<Counts>,
+    counts: counts as Readonly<typeof counts>,
     /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
     arrivals: arrivals(),
     /** Takes what is there, and no more. */

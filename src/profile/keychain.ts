@@ -59,13 +59,6 @@ type Order = { readonly account: string } & (
   | { readonly action: 'write'; readonly secret: string }
 );
 
-interface Answer {
-  /** Undefined where there is none, and of what was no reading. */
-  readonly value?: string | undefined;
-  /** Why nothing was done. */
-  readonly problem?: string;
-}
-
 /** Nothing is started before it is asked. */
 export function openKeychain(around: KeychainDependencies): Keychain {
   const ask = (order: Order) => runChild(order, around);
@@ -103,7 +96,11 @@ function sessionBus(env: Environment): string | undefined {
   return isThere ? undefined : 'there is no session bus, and so no secret service';
 }
 
-async function runChild(order: Order, around: KeychainDependencies): Promise<Answer> {
+/** The value that was read, where there is one; a `problem` says why nothing was done. */
+async function runChild(
+  order: Order,
+  around: KeychainDependencies,
+): Promise<{ readonly value?: string | undefined; readonly problem?: string }> {
   if (around.node === undefined) return { problem: 'this single executable cannot speak to it' };
   // The package is looked for from our own folder, never from the working folder.
   const cwd = dirname(fileURLToPath(import.meta.url));

@@ -1,7 +1,7 @@
 /** The profile file as text: what is written, and what is read back or refused. */
 
 import { join } from 'node:path';
-import { CliError } from '../core/errors.ts';
+import { CliError, notSent } from '../core/errors.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { readOrdinary } from '../files/private-files.ts';
@@ -46,18 +46,16 @@ export const profilePath = (configFolder: string) => join(configFolder, `${FILE_
 
 const VERSION = 1;
 
-/** Why a profile file cannot be read; the text quotes no value of the file. */
-export class ProfileFileDamage extends Error {
-  override readonly name = 'ProfileFileDamage';
-}
+/** Why the file cannot be read; the text quotes no value of it. The store says which file it is. */
+const damaged = (why: string) => notSent('check_failed', why);
 
-/** Text of the file as `ProfileFile`. Throws `ProfileFileDamage`; unknown keys are damage, for a rewrite would lose them. */
+/** Text of the file as `ProfileFile`. Throws `check_failed`; unknown keys are damage, for a rewrite would lose them. */
 export function parseProfileFile(text: string): ProfileFile {
   const read = jsonOrUndefined(text);
-  if (read === undefined) throw new ProfileFileDamage('it is not JSON');
+  if (read === undefined) throw damaged('it is not JSON');
   const whole = asRecord(read, 'the file');
   need(typeof whole['version'] === 'number', 'version');
-  if (whole['version'] !== VERSION) throw new ProfileFileDamage('another cardwright has written it, in another form');
+  if (whole['version'] !== VERSION) throw damaged('another cardwright has written it, in another form');
   onlyKeys(whole, ['version', 'current', 'profiles'], 'the file');
   const profiles = new Map<string, Profile>();
   for (const [name, entry] of Object.entries(asRecord(whole['profiles'], 'profiles'))) {
@@ -140,7 +138,7 @@ function isPath(value: unknown): value is string {
 }
 
 function need(condition: boolean, where: string): asserts condition {
-  if (!condition) throw new ProfileFileDamage(`${where} is missing or not as it should be`);
+  if (!condition) throw damaged(`${where} is missing or not as it should be`);
 }
 
 function asRecord(value: unknown, where: string): JsonRecord {
@@ -150,14 +148,14 @@ function asRecord(value: unknown, where: string): JsonRecord {
 
 function onlyKeys(record: JsonRecord, known: readonly string[], where: string): void {
   const odd = Object.keys(record).find(key => !known.includes(key));
-  if (odd !== undefined) throw new ProfileFileDamage(`${where} holds something unknown`);
+  if (odd !== undefined) throw damaged(`${where} holds something unknown`);
 }
 
 function valid<T>(check: () => T, where: string): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof CliError) throw new ProfileFileDamage(`${where}: ${error.message}`);
+    if (error instanceof CliError) throw damaged(`${where}: ${error.message}`);
     throw error;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Which profile a run acts as: flags, environment, the current profile, in the order of
- * docs/design/cli.md, "Keys and profiles".
- */
+/** Which profile a run acts as. */
 import { CliError, notSent, usage } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
@@ -230,8 +227,6 @@ function incomplete(message: string): CliError {
   return notSent('not_authenticated', message, 'cardwright help environment');
 }
 
-const SANDBOX_TOKENS = ['CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_SANDBOX_TOKEN_FILE'];
-
 interface ProgramAccount {
   /** Who the command acts as; undefined where nothing chose a profile. */
   readonly identity: Pick<Identity, 'profile' | 'baseUrl'> | undefined;
@@ -252,7 +247,7 @@ export function programEnvironment(env: Environment, { identity, contract, hands
     'CARDWRIGHT_WEBHOOK_SECRET',
     // A key of the environment goes before CARDWRIGHT_PROFILE.
     ...(isSaved || !handsKeys ? API_KEYS : []),
-    ...(handsKeys ? [] : SANDBOX_TOKENS),
+    ...(handsKeys ? [] : ['CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_SANDBOX_TOKEN_FILE']),
     ...(isOtherAddress ? ['CARDWRIGHT_BASE_URL'] : []),
   ]);
   return {

@@ -37,7 +37,6 @@ import {
   NO_PROFILES,
   type Profile,
   type ProfileFile,
-  ProfileFileDamage,
   parseProfileFile,
   profileFileText,
   profilePath,
@@ -199,8 +198,12 @@ export class ProfileStore {
         serialize: ({ file }) => profileFileText(file),
       });
     } catch (error) {
-      if (error instanceof ProfileFileDamage) throw this.#damaged(error.message);
-      throw error;
+      if (!(error instanceof CliError)) throw error;
+      throw error.with({
+        message: `the profile file ${this.path} is damaged: ${error.message}`,
+        notes: ['Nothing was changed.', 'Repair the file, or remove it and log in again.'],
+        hint: `rm ${shellWord(this.path)} && cardwright login`,
+      });
     }
   }
 
@@ -277,13 +280,6 @@ export class ProfileStore {
     if (command !== undefined) return { place: `what ${quoted(command[0] ?? '')} reads` };
     const why = account === undefined ? undefined : await (await this.#host.keychain()).remove(account);
     return why === undefined ? undefined : { place: `the keychain of this system as ${account}`, why };
-  }
-
-  #damaged(why: string): CliError {
-    return notSent('check_failed', `the profile file ${this.path} is damaged: ${why}`, {
-      notes: ['Nothing was changed.', 'Repair the file, or remove it and log in again.'],
-      hint: `rm ${shellWord(this.path)} && cardwright login`,
-    });
   }
 }
 

@@ -5,15 +5,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import type { Environment, Host } from '../platform/host.ts';
+import type { Host } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
-
-export interface Clipboard {
-  /** Throws `internal` without the text when the program fails. */
-  write(text: string): Promise<void>;
-  /** Empties the clipboard if it still holds the text; false when it holds something else. */
-  clearIf(text: string): Promise<boolean>;
-}
 
 interface ClipboardDependencies extends Pick<Host, 'platform' | 'env'> {
   /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
@@ -49,23 +42,25 @@ function toolsFor({ platform, env }: ClipboardDependencies): readonly Tool[] {
   return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? x11 : [])];
 }
 
-/** The first clipboard that can be both written and read; undefined when there is none. */
-export async function findClipboard(around: ClipboardDependencies): Promise<Clipboard | undefined> {
+/**
+ * The first clipboard that can be both written and read; undefined when there is none. Its methods throw `internal` without the
+ * text when the program fails.
+ */
+export async function findClipboard(around: ClipboardDependencies) {
   const system = around.env['SystemRoot'];
   const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
   for (const { copy, paste, clear } of toolsFor(around)) {
     const [copyAt, pasteAt] = await Promise.all([programIn(folders, copy[0]), programIn(folders, paste[0])]);
     if (copyAt === undefined || pasteAt === undefined) continue;
-    // The program needs its display, not our keys.
-    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
-    const { patienceMs = PATIENCE_MS } = around;
-    const run = (at: string, [, ...args]: Words, text?: string) => runTool(at, args, { env, patienceMs }, text);
     return {
-      write: async text => void (await run(copyAt, copy, text)),
-      async clearIf(text) {
-        const now = await run(pasteAt, paste).catch(() => '');
+      async write(text: string): Promise<void> {
+        await runTool(copyAt, copy, around, text);
+      },
+      /** Empties the clipboard if it still holds the text; false when it holds something else. */
+      async clearIf(text: string): Promise<boolean> {
+        const now = await runTool(pasteAt, paste, around).catch(() => '');
         if (now.replace(/\r?\n$/, '') !== text) return false;
-        await (clear === undefined ? run(copyAt, copy, '') : run(copyAt, clear));
+        await (clear === undefined ? runTool(copyAt, copy, around, '') : runTool(copyAt, clear, around));
         return true;
       },
     };
@@ -75,10 +70,12 @@ export async function findClipboard(around: ClipboardDependencies): Promise<Clip
 
 function runTool(
   program: string,
-  args: readonly string[],
-  { env, patienceMs }: { readonly env: Environment; readonly patienceMs: number },
+  [, ...args]: Words,
+  { env: all, patienceMs = PATIENCE_MS }: ClipboardDependencies,
   text?: string,
 ): Promise<string> {
+  // The program needs its display, not our keys.
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
   return new Promise((resolve, reject) => {
     // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
     const child = spawn(program, args, {

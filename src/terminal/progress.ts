@@ -209,12 +209,10 @@ const LASTING_MS = 10_000;
 /** Why nothing is sent for a while: what the service said, or the pace that this machine keeps by itself. */
 type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinute: number };
 
-interface SignSettings {
-  readonly mode: ProgressMode;
+interface SignSettings extends Pick<ProgressSettings, 'mode' | 'clock'> {
   /** False where nobody looks: requests are not spoken of, pauses are. */
   readonly watched: boolean;
   readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
-  readonly clock: Clock;
 }
 
 export type SignOfLife = ReturnType<typeof createSignOfLife>;

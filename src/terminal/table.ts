@@ -20,21 +20,8 @@ export interface Sheet {
   readonly rows: readonly (readonly string[])[];
 }
 
-interface FittedColumn {
-  readonly column: Column;
-  readonly width: number;
-}
-
-export interface FittedSheet {
-  readonly columns: readonly FittedColumn[];
-  readonly rows: readonly (readonly string[])[];
-  /** Blank cells between two columns. */
-  readonly gap: number;
-  /** Titles that did not fit. */
-  readonly dropped: readonly string[];
-  /** A label is shortened. */
-  readonly cut: boolean;
-}
+/** With the titles that did not fit (`dropped`), and whether a label is shortened (`cut`). */
+export type FittedSheet = ReturnType<typeof drawnFrom>;
 
 type Candidate = ReturnType<typeof candidates>[number];
 
@@ -113,7 +100,7 @@ function fitWith(all: readonly Candidate[], screen: number, gap: number) {
   return { columns, gap, dropped, cut: shrinkTo(columns, screen, gap) };
 }
 
-function drawnFrom(sheet: Sheet, fit: NonNullable<ReturnType<typeof fitWith>>, measure: Measure): FittedSheet {
+function drawnFrom(sheet: Sheet, fit: NonNullable<ReturnType<typeof fitWith>>, measure: Measure) {
   const rows = sheet.rows.flatMap(row => linesOf(row, fit.columns, measure));
   const last = fit.columns.at(-1);
   // A word that is copied may reach beyond the screen, and the terminal wraps it.
@@ -151,7 +138,7 @@ export interface Pen {
   readonly measure: Measure;
 }
 
-function painted({ column }: FittedColumn, text: string, paint: Paint): string {
+function painted({ column }: Candidate, text: string, paint: Paint): string {
   return column.kind === 'word' ? paintWord(text, paint) : text;
 }
 
@@ -163,7 +150,7 @@ export async function drawTable(sheet: FittedSheet, pen: Pen): Promise<readonly 
 
 /** For tables of any length. Exported for the test that compares the two. */
 export function drawByHand({ columns, rows, gap }: FittedSheet, { paint, measure }: Pen): readonly string[] {
-  const line = (texts: readonly string[], dress: (column: FittedColumn, text: string) => string) =>
+  const line = (texts: readonly string[], dress: (column: Candidate, text: string) => string) =>
     columns
       .map((fitted, index) => {
         const text = texts[index] ?? '';

@@ -1,8 +1,4 @@
-/**
- * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
- * room turns both into the asked-for format. Types, names and the pieces it is made of: `present()` of
- * present.ts does the work.
- */
+/** What a command hands over to be shown: data, and how a person sees it. `present()` turns both into the asked-for format. */
 import type { CliError } from '../core/errors.ts';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'env', 'id'] as const;

@@ -59,8 +59,6 @@ function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf
   if (files === 0 || rows.length > 0) yield file(rows);
 }
 
-type RowOf = (line: Line, account: NamedAccount, writing: Writing) => readonly string[];
-
 interface Writing extends Pick<CsvOptions, 'accounts'> {
   readonly clock: WallClock;
   readonly dayOf: (line: Line) => string;
@@ -68,13 +66,15 @@ interface Writing extends Pick<CsvOptions, 'accounts'> {
   readonly text: (cell: string | null | undefined) => string;
 }
 
-/** With its name for people: it takes a digest, so it is made once and not for each line. */
-type NamedAccount = StatementAccount & { readonly name: string };
-
 interface Form {
   readonly header: string;
   readonly dateFormat: DateFormat;
-  readonly rowOf: RowOf;
+  /** `name` of the account is that for people: it takes a digest, so it is made once and not for each line. */
+  readonly rowOf: (
+    line: Line,
+    account: StatementAccount & Record<'name', string>,
+    writing: Writing,
+  ) => readonly string[];
 }
 
 const about = ({ purpose }: Line) => (purpose === '' ? '' : `, ${purpose}`);

@@ -16,9 +16,6 @@ export function openingText({ knownSince }: Pick<StatementAccount, 'knownSince'>
   return `Opening balance, computed and not known: the books begin at ${isoSeconds(knownSince)}`;
 }
 
-/** An account and the one on the other side, by their names; cents go from the second to the first. */
-type Sides = Readonly<Record<'name' | 'other', string>>;
-
 /** What an entry tells; one that is pending is an open authorization, whose money is the card's and cannot be spent. */
 interface Entry {
   readonly isPending?: true;
@@ -31,8 +28,8 @@ interface Entry {
   readonly cents: number;
 }
 
-/** How a format writes an entry: lines, each with its end. */
-type EntryForm = (entry: Entry, sides: Sides) => string;
+/** How a format writes an entry of an account: lines, each with its end. Cents go to it from the other account. */
+type EntryForm = (entry: Entry, account: string, other: string) => string;
 
 /** One account at a time, so that a long file is never whole in memory. */
 function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryForm) {
@@ -52,7 +49,7 @@ function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryF
     const names = new Set([name]);
     const add = (entry: Entry, other: string) => {
       names.add(other);
-      entries.push({ at: entry.at, id: entry.id, text: write(entry, { name, other }) });
+      entries.push({ at: entry.at, id: entry.id, text: write(entry, name, other) });
     };
     for (const line of account.lines) {
       const isTransfer = line.type === 'transfer';
@@ -163,7 +160,7 @@ export function* journalFile(
   // No file of a period before can have opened it.
   const isNew = ({ card_id, opening }: StatementAccount) =>
     card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
-  const write: EntryForm = (entry, { name, other }) =>
+  const write: EntryForm = (entry, name, other) =>
     told(entry, entry.isPending ? '!' : '*') + postings(name, entry.cents, other);
   yield { text: head + declare([OPENING]), lines: 0 };
   const seen = new Set<string | null>();
