@@ -26,6 +26,8 @@ export function contextFiles(run: Run) {
   const { stdin } = terminal;
   return {
     stdin,
+    /** What messages call it. */
+    nameOf: (path: string): string => (path === '-' ? 'standard input' : path),
     /** Text of a file. */
     readFile: (path: string): Promise<string> =>
       path === '-' ? stdin.readText(WHOLE_INPUT_BYTES) : host.readFile(path),
@@ -65,7 +67,6 @@ export function contextFiles(run: Run) {
      */
     async editFiles(edits: readonly FileEdit[], isMeant: boolean) {
       const changes = [];
-      // Everything is looked at before anything is changed.
       for (const { path, edit } of edits) {
         const file = await readUsersFile(resolve(cwd, path));
         const next = edit(file.bytes);
@@ -107,9 +108,7 @@ export async function openInput({ host, terminal }: Run, path: string): Promise<
     return openInputFile(resolve(host.cwd, path), path, host.signal);
   }
   const bytes = await terminal.stdin.readBytes(ROWS_BYTES);
-  if (!isUtf8(bytes)) {
-    throw usage('standard input is not UTF-8 text. Nothing was sent');
-  }
+  if (!isUtf8(bytes)) throw usage('standard input is not UTF-8 text. Nothing was sent');
   async function* pieces() {
     yield bytes;
   }

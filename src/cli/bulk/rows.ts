@@ -309,7 +309,7 @@ const SHOWN_FAULTS = 50;
 /** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
 export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
   const { operation, file, keepGoing, marker, bestBin } = reading;
-  const name = file === '-' ? 'standard input' : file;
+  const name = ctx.files.nameOf(file);
   await using input = await ctx.files.openInput(file);
   const { form, records } = await readRecords(input.pieces, {
     name,

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import type { Reader } from '../../contract/service.ts';
 import { violation } from '../../contract/violation.ts';
 import { fromWholeList } from '../../contract/whole-list.ts';
-import { durationOf, isoTime } from '../../core/durations.ts';
+import { durationOf, instantOf, isoTime } from '../../core/durations.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { inputDigest } from '../../journal/digest.ts';
@@ -177,5 +177,5 @@ export async function idleCards(reader: Reader, progress: Progress, since: numbe
 
 /** False for a time that is missing or cannot be read. */
 function isBefore(time: unknown, since: number): boolean {
-  return typeof time === 'string' && Date.parse(time) < since;
+  return (instantOf(time) ?? Number.NaN) < since;
 }

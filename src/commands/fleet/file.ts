@@ -37,7 +37,7 @@ export interface NamedFleet {
  */
 export async function fleetOf(ctx: Context, file: string | undefined, offline = false): Promise<NamedFleet> {
   const path = file ?? USUAL_FILE;
-  const name = path === '-' ? 'standard input' : path;
+  const name = ctx.files.nameOf(path);
   const content = await ctx.files.readFile(path).catch((thrown: unknown) => {
     const isOurs = file === undefined && thrown instanceof CliError;
     throw isOurs ? thrown.with({ hint: 'cardwright fleet import --none' }) : thrown;

@@ -45,7 +45,7 @@ export interface NamedPolicy {
 export async function policyOf(ctx: Context, file: string | undefined): Promise<NamedPolicy> {
   const path = file ?? (await settingOf(ctx));
   const { readPolicy } = await import('../../books/policy-file.ts');
-  const name = path === '-' ? 'standard input' : path;
+  const name = ctx.files.nameOf(path);
   return { policy: readPolicy(await ctx.files.readFile(path), name), name, word: shellWord(path) };
 }
 

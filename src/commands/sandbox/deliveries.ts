@@ -119,7 +119,7 @@ const MOST = DELIVERY_OPERATIONS['deliveries.send'].body.body.maxLength ?? 0;
 /** The exact text; a byte order mark and line ends are part of it. Throws `usage` for bytes that are no text. */
 async function bodyFrom(ctx: Context, path: string): Promise<string> {
   const bytes = await ctx.files.readBytes(path);
-  const where = path === '-' ? 'standard input' : path;
+  const where = ctx.files.nameOf(path);
   if (!isUtf8(bytes)) throw usage(`${where} is not UTF-8 text, and a body is sent as text`);
   const body = Buffer.from(bytes).toString();
   if (body === '') throw usage(`${where} is empty`);

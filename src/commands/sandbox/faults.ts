@@ -42,7 +42,7 @@ function pairs(values: object): string {
 
 /** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
 export async function readRules({ files }: Context, file: string): Promise<readonly FaultRule[]> {
-  const name = file === '-' ? 'standard input' : file;
+  const name = files.nameOf(file);
   const wrong = (what: string) => usage(`${name}: ${what}`, 'cardwright sandbox faults add --help');
   const text = await files.readFile(file);
   const parsed = jsonOrUndefined(text);

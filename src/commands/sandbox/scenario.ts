@@ -32,9 +32,8 @@ export const runSandboxScenario = command({
   args: { file: argument(local('file', 'Scenario in YAML; - for standard input.')) },
   examples: { 'A story and its checks': 'sandbox simulate run purchase.yaml --yes' },
   async run(ctx, { file }) {
-    const { readScenario } = await import('../../scenario/scenario.ts');
-    const { runScenario } = await import('../../scenario/scenario.ts');
-    const name = file === '-' ? 'standard input' : file;
+    const { readScenario, runScenario } = await import('../../scenario/scenario.ts');
+    const name = ctx.files.nameOf(file);
     const scenario = readScenario(await ctx.files.readFile(file), name);
     const perform = await stepPerformer(ctx, scenario.steps);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {

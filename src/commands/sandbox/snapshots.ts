@@ -156,8 +156,7 @@ export const importSandbox = command({
     'From standard input': 'sandbox import - --yes < sandbox.snapshot',
   },
   async run(ctx, { file }) {
-    const what = file === '-' ? 'standard input' : file;
-    return replaced(ctx, { what }, async () => (await ctx.sandbox.servers()).importFrom(file));
+    return replaced(ctx, { what: ctx.files.nameOf(file) }, async () => (await ctx.sandbox.servers()).importFrom(file));
   },
   show: showRestored,
 });

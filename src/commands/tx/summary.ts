@@ -7,6 +7,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { isInDollars } from '../../contract/resources.ts';
+import { instantOf } from '../../core/durations.ts';
 import { cents, toCents, toUsd } from '../../core/money.ts';
 import { money } from '../cards/cards.ts';
 import { labelsOf, MATCH_FLAGS, RANGE_FLAGS, refuseBackwards, testsOf } from './transactions.ts';
@@ -74,7 +75,7 @@ export class Summary {
 
 /** `2026-11-20`, the first day of a week, or `2026-11`, of the zone of this process, as `--since 2026-11-20` means it. */
 function spanOf(time: string, by: Grouping): string {
-  const day = dayOf(Date.parse(time));
+  const day = dayOf(instantOf(time) ?? Number.NaN);
   // The first day of all was a Thursday.
   const text = dayText(by === 'week' ? day - ((day + 3) % 7) : day);
   return by === 'month' ? text.slice(0, '2026-11'.length) : text;
