@@ -24,25 +24,6 @@ export interface Statement {
   iterate(...values: readonly Bound[]): IterableIterator<object>;
 }
 
-/** A connection for statements of somebody else. */
-export interface GuardedConnection extends Omit<Connection, 'prepare'> {
-  prepare(statement: string): GuardedStatement;
-  /** Asked about each thing a statement would do, by SQLite's numbers of actions and answers. */
-  setAuthorizer(ask: (action: number, first: string | null, second: string | null) => number): void;
-  /** Against statements that write into the file by detours; Node's own engine may lack it. */
-  enableDefensive?(on: boolean): void;
-  /** Limits by name, or by number where the engine has no names. */
-  readonly limits?: { length: number; sqlLength: number };
-  setLimit?(limit: number, value: number): unknown;
-}
-
-interface GuardedStatement {
-  setReadBigInts(on: boolean): void;
-  setReturnArrays(on: boolean): void;
-  columns(): readonly { readonly name: string }[];
-  iterate(): IterableIterator<readonly unknown[]>;
-}
-
 // Values go into and come out of the engine here alone. The engines disagree about booleans, undefined, NaN, large numbers and
 // NUL in text (docs/design/sandbox.md, section 11), so only what all take alike gets through.
 

@@ -5,7 +5,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Connection, GuardedConnection } from './connection.ts';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import type { Connection } from './connection.ts';
+
+/** A connection for statements of somebody else. Node's own engine may lack what guards against writing into the file by detours, and the names of limits. */
+export type GuardedConnection = Pick<DatabaseSyncInstance, 'exec' | 'prepare' | 'close' | 'setAuthorizer'> &
+  Partial<Pick<DatabaseSyncInstance, 'enableDefensive' | 'limits' | 'setLimit'>>;
 
 interface Engine {
   readonly DatabaseSync: {

@@ -50,17 +50,17 @@ export async function checkPrivateFolder(path: string, around: FileDependencies)
     if (around.platform !== 'win32') refuseUnsafeParent(path);
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return false;
-    refuseOther(path, found, 'folder');
+    refuseOther(path, found, 'a folder');
     if (isOpenToOthers(path, found, around)) chmodSync(path, 0o700);
     return true;
   });
 }
 
 /** Throws `guarded` for what is no folder, or no ordinary file: a link as well. */
-function refuseOther(path: string, found: Stats, what: 'folder' | 'ordinary file'): void {
+function refuseOther(path: string, found: Stats, what: 'a folder' | 'an ordinary file'): void {
   if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-  if (what === 'folder' ? !found.isDirectory() : !found.isFile())
-    throw unsafe(path, `is not ${what === 'folder' ? 'a' : 'an'} ${what}`);
+  const isRight = what === 'a folder' ? found.isDirectory() : found.isFile();
+  if (!isRight) throw unsafe(path, `is not ${what}`);
 }
 
 /**
@@ -71,17 +71,13 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
   return inOurWords(path, async () => {
     const seen = await statIfThere(path);
     if (seen === undefined) return undefined;
-    refuseOther(path, seen, 'ordinary file');
-    const file = await disk.open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
-    try {
-      // The open file is judged, not the name: the name may point elsewhere by now.
-      const found = await file.stat();
-      refuseOther(path, found, 'ordinary file');
-      if (isOpenToOthers(path, found, around)) await file.chmod(0o600);
-      return await file.readFile('utf8');
-    } finally {
-      await file.close();
-    }
+    refuseOther(path, seen, 'an ordinary file');
+    await using file = await disk.open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
+    // The open file is judged, not the name: the name may point elsewhere by now.
+    const found = await file.stat();
+    refuseOther(path, found, 'an ordinary file');
+    if (isOpenToOthers(path, found, around)) await file.chmod(PRIVATE);
+    return await file.readFile('utf8');
   });
 }
 
@@ -113,13 +109,9 @@ export async function createPrivate(path: string, content: string | Uint8Array):
 
 /** The bytes of a file of ours that was opened. Throws `guarded` for what is no ordinary file: nothing is read of it. */
 export async function readOrdinary(path: string): Promise<Buffer> {
-  const file = await disk.open(path, constants.O_RDONLY | NO_WAITING);
-  try {
-    refuseOther(path, await file.stat(), 'ordinary file');
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  await using file = await disk.open(path, constants.O_RDONLY | NO_WAITING);
+  refuseOther(path, await file.stat(), 'an ordinary file');
+  return await file.readFile();
 }
 
 /** The system's code of an error (`ENOENT`), undefined for any other thrown value. */
@@ -210,7 +202,7 @@ export function privateFolder(path: string, platform: NodeJS.Platform): void {
   atOnceInOurWords(path, () => {
     makeFolders(path, 0o700);
     const found = lstatSync(path);
-    refuseOther(path, found, 'folder');
+    refuseOther(path, found, 'a folder');
     if (platform !== 'win32' && ownMode(path, found) !== 0o700) chmodSync(path, 0o700);
   });
 }
@@ -227,7 +219,7 @@ export function privateFile(path: string, platform: NodeJS.Platform): void {
       if (systemCode(error) !== 'EEXIST') throw error;
     }
     const found = lstatSync(path);
-    refuseOther(path, found, 'ordinary file');
+    refuseOther(path, found, 'an ordinary file');
     if (platform !== 'win32' && ownMode(path, found) !== 0o600) chmodSync(path, 0o600);
   });
 }
@@ -270,7 +262,7 @@ async function fillNew<T>(
   { mode, mayBeLost = false }: Pick<Replacing, 'mode' | 'mayBeLost'>,
   fill: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const file = await disk.open(path, NEW_FILE, mode);
+  await using file = await disk.open(path, NEW_FILE, mode);
   try {
     // A strange umask may have taken our own bits away.
     if (mode === PRIVATE) await file.chmod(PRIVATE);
@@ -280,20 +272,14 @@ async function fillNew<T>(
   } catch (error) {
     await disk.rm(path, { force: true });
     throw error;
-  } finally {
-    await file.close();
   }
 }
 
 /** Makes names in a folder durable. Windows has no such call, its renames are journaled. */
 export async function syncFolder(path: string, platform: NodeJS.Platform): Promise<void> {
   if (platform === 'win32') return;
-  const folder: FileHandle = await disk.open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await disk.open(path, constants.O_RDONLY);
+  await folder.sync();
 }
 
 /** Makes `path` and what is missing above it with `mode`, less the umask; a folder that is there stays as it is. Throws the system's error. */

@@ -2,8 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type CliError, notSent } from '../core/errors.ts';
-import type { GuardedConnection } from '../engine/connection.ts';
-import { connectToRead } from '../engine/open.ts';
+import { connectToRead, type GuardedConnection } from '../engine/open.ts';
 import type { Environment } from '../platform/host.ts';
 
 interface QueryParts {

@@ -65,129 +65,104 @@ export interface Remains {
 
 const LOCK_PATIENCE_MS = 10_000;
 
-/**
- * Opens the profiles; nothing is written and no folder is made. Throws `check_failed` for a damaged file, which
- * stays as it is, and `guarded` for an unsafe one.
- */
-export async function openProfileStore(host: ProfileHost, warn: (text: string) => void): Promise<ProfileStore> {
-  const store = new ProfileStore(host, warn);
-  await store.load();
-  return store;
-}
+export type ProfileStore = Awaited<ReturnType<typeof openProfileStore>>;
 
 /**
- * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write
- * re-reads under a lock. Writes throw `guarded` when the file cannot be used or stays locked, and names that
- * are not saved throw `not_found`.
+ * The saved profiles of this user; to open them writes nothing and makes no folder. Reading is from memory, as of opening or the
+ * last write here; every write re-reads under a lock. Throws `check_failed` for a damaged file, which stays as it is, and `guarded`
+ * for one that is unsafe, cannot be used or stays locked; names that are not saved throw `not_found`.
  */
-export class ProfileStore {
-  readonly path: string;
-  readonly #host: ProfileHost;
-  readonly #around: FileDependencies;
-  #file = NO_PROFILES;
-
-  constructor(host: ProfileHost, warn: (text: string) => void) {
-    this.path = profilePath(host.folders.config);
-    this.#host = host;
-    this.#around = { platform: host.platform, random: host.random, warn };
-  }
-
-  async load(): Promise<void> {
-    if (!(await checkPrivateFolder(this.#host.folders.config, this.#around))) return;
-    const isThere = (await readPrivate(this.path, this.#around)) !== undefined;
-    if (isThere) this.#file = (await this.#open()).get('file', NO_PROFILES);
-  }
-
-  get file(): ProfileFile {
-    return this.#file;
-  }
+export async function openProfileStore(host: ProfileHost, warn: (text: string) => void) {
+  const { platform, random } = host;
+  const folder = host.folders.config;
+  const path = profilePath(folder);
+  const around: FileDependencies = { platform, random, warn };
+  const isThere = (await checkPrivateFolder(folder, around)) && (await readPrivate(path, around)) !== undefined;
+  let file = isThere ? (await open()).get('file', NO_PROFILES) : NO_PROFILES;
 
   /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
-  async key(name: string): Promise<Secret> {
-    return this.#fetch(existing(this.#file, name));
+  async function key(name: string): Promise<Secret> {
+    return fetch(existing(file, name));
   }
 
   /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
-  async save(profile: NewKey & Pick<Profile, 'name' | 'base_url'>): Promise<Profile> {
+  async function save(profile: NewKey & Pick<Profile, 'name' | 'base_url'>): Promise<Profile> {
     const name = checkNewProfileName(profile.name);
     // Judged first: a key is put nowhere before its address is known to be usable.
     if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
-    const place = await this.#keep(name, profile);
+    const place = await keep(name, profile);
     const base_url = checkBaseUrl(profile.base_url, place.mode).href;
-    const replaced = this.#file.profiles.get(name);
+    const replaced = file.profiles.get(name);
     if (replaced?.key_source === 'keychain' && place.key_source !== 'keychain') {
-      const left = await this.#forget(replaced);
-      if (left) this.#around.warn(`the key before this one may still be in ${left.place}: ${left.why}`);
+      const left = await forget(replaced);
+      if (left) warn(`the key before this one may still be in ${left.place}: ${left.why}`);
     }
-    return this.#change(name, file => {
-      const { mode, contract, settings: before = {} } = file.profiles.get(name) ?? {};
+    return change(name, now => {
+      const { mode, contract, settings: before = {} } = now.profiles.get(name) ?? {};
       // The leave to reveal unattended was given for another key's mode; limits are kept.
       const settings = mode === place.mode ? before : withSetting(before, 'allow_unattended_reveal', undefined);
       return { name, base_url, ...place, contract, settings };
     });
   }
 
-  async use(name: string): Promise<void> {
-    if (checkProfileName(name) !== 'sandbox') existing(this.#file, name);
-    await this.#update(file => {
-      if (name !== 'sandbox') existing(file, name);
-      return { ...file, current: name };
+  async function use(name: string): Promise<void> {
+    if (checkProfileName(name) !== 'sandbox') existing(file, name);
+    await update(now => {
+      if (name !== 'sandbox') existing(now, name);
+      return { ...now, current: name };
     });
   }
 
   /** Changes one setting. Throws `usage` for a bad value, `guarded` for another origin. */
-  async set(name: string, setting: string, value: string): Promise<Profile> {
+  async function set(name: string, setting: string, value: string): Promise<Profile> {
     const which = checkSettingName(setting);
-    return this.#change(name, file => changed(existing(file, name), which, value));
+    return change(name, now => changed(existing(now, name), which, value));
   }
 
   /**
    * Removes the profile. Resolves to where the key still is: a place of the user's own, or one that did not give it up.
    */
-  async remove(name: string): Promise<Remains | undefined> {
-    const profile = existing(this.#file, name);
-    await this.#update(file => {
-      existing(file, name);
-      const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
-      return file.current === name ? { current: undefined, profiles } : { ...file, profiles };
+  async function remove(name: string): Promise<Remains | undefined> {
+    const profile = existing(file, name);
+    await update(now => {
+      existing(now, name);
+      const profiles = new Map([...now.profiles].filter(([other]) => other !== name));
+      return now.current === name ? { current: undefined, profiles } : { ...now, profiles };
     });
-    return this.#forget(profile);
+    return forget(profile);
   }
 
-  async #change(name: string, make: (file: ProfileFile) => Profile): Promise<Profile> {
-    const file = await this.#update(before => {
-      return { ...before, profiles: new Map([...before.profiles, [name, make(before)]]) };
-    });
-    return existing(file, name);
+  async function change(name: string, make: (now: ProfileFile) => Profile): Promise<Profile> {
+    const next = await update(now => ({ ...now, profiles: new Map([...now.profiles, [name, make(now)]]) }));
+    return existing(next, name);
   }
 
-  async #update(change: (file: ProfileFile) => ProfileFile): Promise<ProfileFile> {
-    const { folders } = this.#host;
-    await preparePrivateFolder(folders.config, this.#around);
+  async function update(make: (now: ProfileFile) => ProfileFile): Promise<ProfileFile> {
+    await preparePrivateFolder(folder, around);
     const { withLock } = await import('../engine/lock.ts');
-    return withLock(`${this.path}.lock`, { ...this.#host, timeoutMs: LOCK_PATIENCE_MS }, () =>
-      inOurWords(this.path, async () => {
+    return withLock(`${path}.lock`, { ...host, timeoutMs: LOCK_PATIENCE_MS }, () =>
+      inOurWords(path, async () => {
         // Judged and repaired before conf follows the name: a symlink or a file of another user is refused here.
-        await readPrivate(this.path, this.#around);
-        const conf = await this.#open();
-        const next = change(conf.get('file', NO_PROFILES));
+        await readPrivate(path, around);
+        const conf = await open();
+        const next = make(conf.get('file', NO_PROFILES));
         conf.set('file', next);
-        await syncFolder(folders.config, this.#host.platform);
+        await syncFolder(folder, platform);
         // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
-        for (const name of await readdir(folders.config))
-          if (name.startsWith(`${basename(this.path)}.tmp-`)) await rm(join(folders.config, name), { force: true });
-        this.#file = next;
+        for (const name of await readdir(folder))
+          if (name.startsWith(`${basename(path)}.tmp-`)) await rm(join(folder, name), { force: true });
+        file = next;
         return next;
       }),
     );
   }
 
   /** Home of conf, which reads, and writes whole beside the file. It takes no lock and judges no owner: we do. */
-  async #open(): Promise<Conf<{ file: ProfileFile }>> {
+  async function open(): Promise<Conf<{ file: ProfileFile }>> {
     const { default: Conf } = await import('conf');
     try {
       return new Conf<{ file: ProfileFile }>({
-        cwd: this.#host.folders.config,
+        cwd: folder,
         configName: FILE_NAME,
         fileExtension: 'json',
         projectSuffix: '',
@@ -200,25 +175,25 @@ export class ProfileStore {
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       throw error.with({
-        message: `the profile file ${this.path} is damaged: ${error.message}`,
+        message: `the profile file ${path} is damaged: ${error.message}`,
         notes: ['Nothing was changed.', 'Repair the file, or remove it and log in again.'],
-        hint: `rm ${shellWord(this.path)} && cardwright login`,
+        hint: `rm ${shellWord(path)} && cardwright login`,
       });
     }
   }
 
   /** Puts the key where it was asked to be. */
-  async #keep(name: string, wanted: NewKey): Promise<KeyPlace> {
+  async function keep(name: string, wanted: NewKey): Promise<KeyPlace> {
     if ('key' in wanted) {
       const key = readKey(wanted.key.expose());
-      return wanted.keychain === true ? this.#inKeychain(name, key) : storedKey(key);
+      return wanted.keychain === true ? inKeychain(name, key) : storedKey(key);
     }
     const from = 'key_file' in wanted ? wanted.key_file : wanted.key_command;
     const path = typeof from === 'string' ? from : (from[0] ?? '');
     if (!isAbsolutePath(path)) {
       throw usage(`a key file or key command is named by its absolute path, not ${quoted(path)}`);
     }
-    const key = await this.#tell(from);
+    const key = await tell(from);
     const seen = { mode: keyMode(key), hint: key.hint() };
     return typeof from === 'string'
       ? { key_source: 'key_file', file: from, ...seen }
@@ -226,10 +201,10 @@ export class ProfileStore {
   }
 
   /** Throws `guarded` where the keychain did not keep it: who asked for it does not want the key in a file. */
-  async #inKeychain(name: string, key: Secret): Promise<KeyPlace> {
-    const chain = await this.#host.keychain();
+  async function inKeychain(name: string, key: Secret): Promise<KeyPlace> {
+    const chain = await host.keychain();
     // Two folders of profiles must not overwrite each other's keys.
-    const account = `${name}@${createHash('sha256').update(this.#host.folders.config).digest('hex').slice(0, 8)}`;
+    const account = `${name}@${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`;
     const problem = await chain.problem();
     const failed = problem ?? (await chain.write(account, key));
     if (failed === undefined) return { key_source: 'keychain', account, mode: keyMode(key), hint: key.hint() };
@@ -244,10 +219,10 @@ export class ProfileStore {
   }
 
   /** Throws `guarded` when the key is of another mode than when it was saved. */
-  async #fetch(profile: Profile): Promise<Secret> {
-    const { key: stored, account, file, command = [], mode } = profile;
+  async function fetch(profile: Profile): Promise<Secret> {
+    const { key: stored, account, file: keyFile, command = [], mode } = profile;
     if (stored !== undefined) return stored;
-    const key = account === undefined ? await this.#tell(file ?? command) : await this.#fromKeychain(profile, account);
+    const key = account === undefined ? await tell(keyFile ?? command) : await fromKeychain(profile, account);
     if (keyMode(key) === mode) return key;
     throw notSent(
       'guarded',
@@ -256,8 +231,8 @@ export class ProfileStore {
     );
   }
 
-  async #fromKeychain(profile: Profile, account: string): Promise<Secret> {
-    const found = await (await this.#host.keychain()).read(account);
+  async function fromKeychain(profile: Profile, account: string): Promise<Secret> {
+    const found = await (await host.keychain()).read(account);
     if (found !== undefined) return readKey(found.expose());
     throw notSent(
       'not_authenticated',
@@ -266,21 +241,32 @@ export class ProfileStore {
     );
   }
 
-  async #tell(from: string | readonly string[]): Promise<Secret> {
-    if (typeof from === 'string')
-      return readKey(await readKeyFile(from, { ...this.#around, signal: this.#host.signal }));
+  async function tell(from: string | readonly string[]): Promise<Secret> {
+    if (typeof from === 'string') return readKey(await readKeyFile(from, { platform, warn, signal: host.signal }));
     // Commands run there, never in the working folder, which may belong to anybody.
-    await preparePrivateFolder(this.#host.folders.config, this.#around);
-    return readKey(await runKeyCommand(from, this.#host));
+    await preparePrivateFolder(folder, around);
+    return readKey(await runKeyCommand(from, host));
   }
 
   /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
-  async #forget({ file, command, account }: KeyPlace): Promise<Remains | undefined> {
-    if (file !== undefined) return { place: `the key file ${file}` };
+  async function forget({ file: keyFile, command, account }: KeyPlace): Promise<Remains | undefined> {
+    if (keyFile !== undefined) return { place: `the key file ${keyFile}` };
     if (command !== undefined) return { place: `what ${quoted(command[0] ?? '')} reads` };
-    const why = account === undefined ? undefined : await (await this.#host.keychain()).remove(account);
+    const why = account === undefined ? undefined : await (await host.keychain()).remove(account);
     return why === undefined ? undefined : { place: `the keychain of this system as ${account}`, why };
   }
+
+  return {
+    path,
+    get file(): ProfileFile {
+      return file;
+    },
+    key,
+    save,
+    use,
+    set,
+    remove,
+  };
 }
 
 function existing(file: ProfileFile, name: string): Profile {

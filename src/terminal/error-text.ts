@@ -1,10 +1,9 @@
 /** A failure in words and as one JSON line; both go to stderr. */
 import { type CliError, type ErrorKind, errorDocument } from '../core/errors.ts';
 import type { OutputStream } from '../platform/host.ts';
-import { type ColourQuestion, colourLevel, painter } from './colour.ts';
 import { fitted } from './fold.ts';
 import { printable, printableJson } from './printable.ts';
-import { screenWidth } from './screen.ts';
+import { type ColourQuestion, colourLevel, painter, screenWidth } from './screen.ts';
 
 /** Kinds that stop a command before its request, where a person wants to read that nothing went out. */
 const STOPPED_BEFORE: ReadonlySet<ErrorKind> = new Set(['not_confirmed', 'guarded', 'pending_approval']);

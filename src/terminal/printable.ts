@@ -21,38 +21,28 @@ function jsonEscape(character: string): string {
   return character.replace(/[\s\S]/g, half => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function escapeUnsafe(text: string, show: (character: string) => string): string {
-  if (!/[^ -~]/.test(text)) return text;
+/** In linear time; what is `kept` stays as it is. */
+function escapeUnsafe(text: string, kept: string, escaped: (character: string) => string): string {
+  // Lines of ASCII, which nearly all output is.
+  if (!/[^\n -~]/.test(text) && (kept.includes('\n') || !text.includes('\n'))) return text;
   // The emoji come first, so a joiner inside one is passed over and any other joiner is caught.
   patterns ??= { unsafe: new RegExp(INVISIBLE, 'u'), emojiOrUnsafe: new RegExp(`${EMOJI}|${INVISIBLE}`, 'gu') };
   const { unsafe, emojiOrUnsafe } = patterns;
   if (!unsafe.test(text)) return text;
   return text.replace(emojiOrUnsafe, match => {
     const first = String.fromCodePoint(match.codePointAt(0) ?? 0);
-    if (unsafe.test(first)) return show(match);
-    return match;
+    return unsafe.test(first) && !kept.includes(match) ? escaped(match) : match;
   });
 }
 
-/** Lines of ASCII, which nearly all output is. */
-function isPlain(text: string): boolean {
-  return !/[^\n -~]/.test(text);
-}
-
-/** One line that cannot act on a terminal. Newline, tab and return become `\n`, `\t`, `\r`. Linear time. */
-export function printable(text: string): string {
-  return escapeUnsafe(text, visible);
-}
+/** One line that cannot act on a terminal. Newline, tab and return become `\n`, `\t`, `\r`. */
+export const printable = (text: string): string => escapeUnsafe(text, '', visible);
 
 /** `printable` with its newlines: for text that is ours in shape and foreign in parts. */
-export function printableLines(text: string): string {
-  return isPlain(text) ? text : escapeUnsafe(text, character => (character === '\n' ? character : visible(character)));
-}
+export const printableLines = (text: string): string => escapeUnsafe(text, '\n', visible);
 
 /** `printable` with its newlines and tabs: for a cell in quotes, whose readers take both as text. */
-export function printableCell(text: string): string {
-  return escapeUnsafe(text, character => (character === '\n' || character === '\t' ? character : visible(character)));
-}
+export const printableCell = (text: string): string => escapeUnsafe(text, '\n\t', visible);
 
 /** How `printableCell` writes a character that is not shown as it is. */
 const ESCAPE = /\\(?:r|x([0-9a-f]{2})|u\{([0-9a-f]{1,6})\})/g;
@@ -67,12 +57,7 @@ export function escapeIn(text: string): string | undefined {
 }
 
 /** JSON text with the same characters as `\u` escapes, so that it parses to the same value. */
-export function printableJson(json: string): string {
-  if (isPlain(json)) return json;
-  return escapeUnsafe(json, character => (character === '\n' ? character : jsonEscape(character)));
-}
+export const printableJson = (json: string): string => escapeUnsafe(json, '\n', jsonEscape);
 
 /** What an expression yielded, JSON or raw text, for a terminal. Tabs stay: `@tsv` makes them. */
-export function printableYield(text: string): string {
-  return text.split('\t').map(printableJson).join('\t');
-}
+export const printableYield = (text: string): string => escapeUnsafe(text, '\n\t', jsonEscape);

@@ -3,11 +3,10 @@
 import { isoTime } from '../core/durations.ts';
 import { centsOf } from '../core/money.ts';
 import { type HumanCells, humanCell, plainText, shortIds, spokenCell, spokenName } from './cells.ts';
-import { colourLevel, painter } from './colour.ts';
 import { createMeasure, fitted, fold, type Measure } from './fold.ts';
 import { printable } from './printable.ts';
 import { askedColumns, collectRows, columnsFor, type Job, noteCut, rowsOf, valueAt } from './rows.ts';
-import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
+import { colourLevel, ellipsisFor, NARROWEST_TABLE, pageWidth, painter, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type FittedSheet, fitSheet, type Pen, type Sheet } from './table.ts';
 import { parseTimestamp, relativeTime } from './times.ts';
 import type { Block, Column, Point, Row } from './view.ts';

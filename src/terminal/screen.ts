@@ -1,4 +1,4 @@
-/** What the screen can show: its width and its glyphs. */
+/** What a screen can show: its width, its glyphs, whether it gets colour, and the few colours there are. Home of chalk. */
 import type { Environment, OutputStream } from '../platform/host.ts';
 
 export const DEFAULT_COLUMNS = 80;
@@ -32,4 +32,53 @@ export function showsUnicode(env: Environment): boolean {
 /** `…`, or `...` where that cannot be shown. */
 export function ellipsisFor(env: Environment): string {
   return showsUnicode(env) ? '…' : '...';
+}
+
+/** 0 is none, 1 the sixteen colours every terminal has. Nothing here needs more. */
+type ColourLevel = 0 | 1;
+
+export interface ColourQuestion {
+  /** `--color`; `auto` when it was not given. */
+  readonly choice: 'always' | 'auto' | 'never';
+  readonly env: Environment;
+  readonly stream: Pick<OutputStream, 'isTerminal'>;
+}
+
+/**
+ * `--color` > `NO_COLOR` (non-empty) > `FORCE_COLOR`, `CLICOLOR_FORCE` (not 0) > `CLICOLOR=0` > `TERM=dumb` >
+ * is a terminal. `FORCE_COLOR=0` forbids colour, as it does for Node itself.
+ */
+export function colourLevel({ choice, env, stream }: ColourQuestion): ColourLevel {
+  if (choice !== 'auto') return choice === 'always' ? 1 : 0;
+  if (env['NO_COLOR']) return 0;
+  const forced = env['FORCE_COLOR'];
+  if (forced) return ['0', 'false'].includes(forced) ? 0 : 1;
+  const force = env['CLICOLOR_FORCE'];
+  if (force && force !== '0') return 1;
+  if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb') return 0;
+  return stream.isTerminal ? 1 : 0;
+}
+
+const BRUSHES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+export type Paint = Readonly<Record<(typeof BRUSHES)[number], (text: string) => string>>;
+
+/** Brushes for a level; at level 0 they return the text itself and nothing is loaded. */
+export async function painter(level: ColourLevel): Promise<Paint> {
+  const chalk = level === 0 ? undefined : new (await import('chalk')).Chalk({ level });
+  return Object.fromEntries(BRUSHES.map(name => [name, chalk?.[name] ?? String])) as unknown as Paint;
+}
+
+const WORD_COLOURS = {
+  green: ['active', 'approved', 'completed', 'delivered', 'done', 'ok', 'settled'],
+  cyan: ['frozen'],
+  yellow: ['pending', 'unknown', 'warning'],
+  red: ['declined', 'failed', 'refused'],
+  dim: ['disabled', 'expired', 'terminated'],
+} as const satisfies Partial<Record<keyof Paint, readonly string[]>>;
+
+/** A status word in its colour; the word itself says everything the colour does. */
+export function paintWord(word: string, paint: Paint): string {
+  const colours = Object.keys(WORD_COLOURS) as (keyof typeof WORD_COLOURS)[];
+  const colour = colours.find(each => (WORD_COLOURS[each] as readonly string[]).includes(word));
+  return colour === undefined ? word : paint[colour](word);
 }

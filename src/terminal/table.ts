@@ -4,8 +4,8 @@
  */
 
 import { alignment } from './cells.ts';
-import { type Paint, paintWord } from './colour.ts';
 import { foldCell, type Measure } from './fold.ts';
+import { type Paint, paintWord } from './screen.ts';
 import type { Column } from './view.ts';
 
 /** Blank cells between two columns, and where that is enough to leave every label whole. */

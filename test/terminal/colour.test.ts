@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { colourLevel } from '../../src/terminal/colour.ts';
+import { colourLevel } from '../../src/terminal/screen.ts';
 
 type Setting = readonly [name: string, value: string];
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { painter } from '../../src/terminal/colour.ts';
 import { createMeasure } from '../../src/terminal/fold.ts';
+import { painter } from '../../src/terminal/screen.ts';
 import { drawByHand, drawTable, fitSheet } from '../../src/terminal/table.ts';
 import { COLUMNS, cardList, show, TERMINAL } from './cards.ts';
 
