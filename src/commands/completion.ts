@@ -7,7 +7,7 @@ import {
 } from '../cli/completion/scripts.ts';
 import type { Context, Shown } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { option, optionalArgument, orNull, takes, tells, without } from '../cli/parsing/flag.ts';
+import { option, optionalArgument, orNull, takes, tells } from '../cli/parsing/flag.ts';
 import { notSent, usage } from '../core/errors.ts';
 import { copiedLine, lineBlock } from '../terminal/view.ts';
 
@@ -38,7 +38,7 @@ export const completion = command({
   args: { shell: optionalArgument(takes.choice(COMPLETION_SHELLS, 'Which shell.')) },
   flags: {
     install: option(takes.flag('Put it where the shell looks for it.')),
-    uninstall: without(['install'], option(takes.flag('Take it away again.'))),
+    uninstall: option(takes.flag('Take it away again.'), { conflicts: ['install'] }),
   },
   examples: {
     'For the shell you use': 'completion --install --yes',

@@ -1,7 +1,7 @@
 import { PROFILE_ROW } from '../app/account.ts';
 import type { Context, NewKey } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
-import { local, option, takes, without } from '../cli/parsing/flag.ts';
+import { local, option, takes } from '../cli/parsing/flag.ts';
 import { usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import { askToLoosen, auditLimit, shownProfile } from './profiles/profiles.ts';
@@ -26,14 +26,13 @@ export const login = command({
     baseUrl: option(local('address', 'Address of the service, with its version: https://api.example.com/v1.'), '<url>'),
     keyStdin: option(takes.flag('Read the key from standard input.')),
     keychain: option(takes.flag('Keep it in the keychain of this system.')),
-    keyFile: without(
-      ['keyStdin', 'keychain', 'keyCommand'],
-      option(local('file', 'Read the key from this file each time.'), '<file>'),
-    ),
-    keyCommand: without(
-      ['keyStdin', 'keychain'],
-      option(takes.flag('Run the command after -- each time; it prints the key.')),
-    ),
+    keyFile: option(local('file', 'Read the key from this file each time.'), {
+      placeholder: '<file>',
+      conflicts: ['keyStdin', 'keychain', 'keyCommand'],
+    }),
+    keyCommand: option(takes.flag('Run the command after -- each time; it prints the key.'), {
+      conflicts: ['keyStdin', 'keychain'],
+    }),
   },
   examples: {
     'From a secret store': 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt',

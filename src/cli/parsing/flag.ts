@@ -42,14 +42,17 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
 type FlagSource<N> = FieldRef<N> | OwnFlag;
 export type FlagSources<N> = Readonly<Record<string, FlagSource<N>>>;
 
+/** What of a flag does not follow from its field; a text is its placeholder. */
+type FlagFacts = string | Pick<OwnFlag, 'placeholder' | 'short' | 'conflicts'>;
+
 /** `option(field)`: a flag that may be given; its value is the field's, or undefined. */
-export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A, false> {
-  return { field, needed: false, ...(placeholder === undefined ? {} : { placeholder }) };
+export function option<W, A>(field: Field<W, A>, facts: FlagFacts = {}): OwnFlag<A, false> {
+  return { field, needed: false, ...(typeof facts === 'string' ? { placeholder: facts } : facts) };
 }
 
-/** A flag with a short form. */
-export function withShort<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
-  return { ...flag, short };
+/** `needs(field)`: a flag that must be given. */
+export function needs<W, A>(field: Field<W, A>, facts?: FlagFacts): OwnFlag<A, true> {
+  return { ...option(field, facts), needed: true };
 }
 
 /** A flag that may be given several times, and whose values may hold commas. */
@@ -62,22 +65,9 @@ export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): 
   return { ...flag, typedOnly: true };
 }
 
-/** A flag that cannot be given with others, by their keys. */
-export function without<V, Needed extends boolean>(
-  conflicts: readonly string[],
-  flag: OwnFlag<V, Needed>,
-): OwnFlag<V, Needed> {
-  return { ...flag, conflicts };
-}
-
 /** A place or a setting of this machine; see `FieldFacts.local`. */
 export function local(kind: NonNullable<AnyField['local']>, doc: string) {
   return own.text(doc, { local: kind });
-}
-
-/** `needs(field)`: a flag that must be given. */
-export function needs<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A, true> {
-  return { field, needed: true, ...(placeholder === undefined ? {} : { placeholder }) };
 }
 
 type Picked<N, Ref> = N extends RowName

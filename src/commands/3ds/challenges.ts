@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { option, takes, without } from '../../cli/parsing/flag.ts';
+import { option, takes } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
 import { SECOND } from '../../core/durations.ts';
@@ -79,8 +79,8 @@ export const waitChallenge = command({
     card: 'query.card_id',
     ...MATCH_FLAGS,
     since: option(takes.text('Also a challenge that opened after this time; 2m is two minutes ago.'), '<time>'),
-    any: without(['since', 'new'], option(takes.flag('Also a challenge that was open before, however old.'))),
-    new: without(['since'], option(takes.flag('Only a challenge that opens from now on.'))),
+    any: option(takes.flag('Also a challenge that was open before, however old.'), { conflicts: ['since', 'new'] }),
+    new: option(takes.flag('Only a challenge that opens from now on.'), { conflicts: ['since'] }),
     latest: option(takes.flag('Of several, the one that expires last.')),
     print: option(takes.choice(['otp'], 'Print the code alone.')),
     waitTimeout: WAIT_TIMEOUT,

@@ -2,7 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import { pagedListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, option, takes, without, withShort } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
@@ -37,14 +37,14 @@ export const api = command({
     path: argument(takes.text('Path below the base address, /cards for example.')),
   },
   flags: {
-    field: withShort('f', option(takes.map('A text field.'), '<key=value>')),
-    typed: withShort('F', option(takes.map('A JSON field: a number, a list, null.'), '<key:=json>')),
-    input: without(
-      ['field', 'typed'],
-      option(local('file', 'File with the JSON body; - for standard input.'), '<file>'),
-    ),
+    field: option(takes.map('A text field.'), { short: 'f', placeholder: '<key=value>' }),
+    typed: option(takes.map('A JSON field: a number, a list, null.'), { short: 'F', placeholder: '<key:=json>' }),
+    input: option(local('file', 'File with the JSON body; - for standard input.'), {
+      placeholder: '<file>',
+      conflicts: ['field', 'typed'],
+    }),
     paginate: option(takes.flag('Merge all pages of a list.')),
-    include: without(['paginate'], withShort('i', option(takes.flag('Also print status and headers.')))),
+    include: option(takes.flag('Also print status and headers.'), { short: 'i', conflicts: ['paginate'] }),
     intent: NAME_FLAGS.intent,
     idempotencyKey: NAME_FLAGS.idempotencyKey,
     marker: option(takes.flag('Add the metadata key cardwright to a card that is created, to find it again.')),

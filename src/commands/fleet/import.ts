@@ -2,7 +2,7 @@ import { allOf, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { local, option, optionalArgument, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
+import { local, option, optionalArgument, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Item } from '../../contract/calls.ts';
@@ -53,10 +53,13 @@ export const importFleet = command({
   ],
   args: { file: optionalArgument(local('file', 'The fleet file that gets the lines, - for standard input.')) },
   flags: {
-    card: without(['where', 'none'], option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>')),
+    card: option(
+      { ...CARD_ID, doc: 'The card to adopt.', must: false },
+      { placeholder: '<card>', conflicts: ['where', 'none'] },
+    ),
     name: option(takes.text('With --card: its name in the file; made from its label when left out.')),
     where: CONDITIONS,
-    none: without(['where'], option(takes.flag('Only a new file, with comments.'))),
+    none: option(takes.flag('Only a new file, with comments.'), { conflicts: ['where'] }),
     fleet: option(
       takes.text(`Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, { names: 'fleet' }),
       '<name>',

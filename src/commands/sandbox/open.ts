@@ -2,7 +2,7 @@
 
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { maybe, option, optionalArgument, takes, tells, without } from '../../cli/parsing/flag.ts';
+import { maybe, option, optionalArgument, takes, tells } from '../../cli/parsing/flag.ts';
 import type { SandboxAdmin } from '../../contract/sandbox/admin.ts';
 import type { PageAccess } from '../../contract/sandbox/page.ts';
 import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
@@ -84,7 +84,7 @@ export const openInspector = command({
   flags: {
     print: option(takes.flag('Print the address and start no browser.')),
     lookOnly: option(takes.flag('A session that changes nothing.')),
-    end: without(['print', 'lookOnly'], option(takes.flag('End all sessions of the inspector.'))),
+    end: option(takes.flag('End all sessions of the inspector.'), { conflicts: ['print', 'lookOnly'] }),
   },
   examples: {
     'In a browser': 'sandbox open',

@@ -2,7 +2,7 @@
 
 import type { Context, ServerRow } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
-import { type FlagValues, local, maybe, option, orNull, takes, tells, without } from '../../cli/parsing/flag.ts';
+import { type FlagValues, local, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import {
   ADMIN_OPERATIONS,
@@ -130,10 +130,10 @@ export const startSandbox = command({
     ...STORE_FLAGS,
     open: option(takes.flag('Open the inspector in a browser too.')),
     readyFile: option(local('file', 'File for the address (one line) while it serves.'), '<file>'),
-    accounts: without(
-      [...Object.keys(STORE_FLAGS).filter(key => key !== 'noRateLimits'), 'detach', 'open', 'readyFile'],
-      option(local('folder', 'Folder of accounts to serve; made when missing.'), '<dir>'),
-    ),
+    accounts: option(local('folder', 'Folder of accounts to serve; made when missing.'), {
+      placeholder: '<dir>',
+      conflicts: [...Object.keys(STORE_FLAGS).filter(key => key !== 'noRateLimits'), 'detach', 'open', 'readyFile'],
+    }),
     bind: option(local('address', 'With --accounts and --behind-proxy: listen on this address.'), '<address>'),
     behindProxy: option(local('address', 'With --accounts: the host by which clients name the TLS proxy.'), '<host>'),
     allowRemoteWebhooks: option(takes.flag('Send webhooks to other machines too, over https.')),

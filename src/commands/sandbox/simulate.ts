@@ -3,7 +3,7 @@
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf } from '../../cli/listing.ts';
 import type { Command } from '../../cli/parsing/declaration.ts';
-import { argument, option, optionalArgument, takes, without } from '../../cli/parsing/flag.ts';
+import { argument, option, optionalArgument, takes } from '../../cli/parsing/flag.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
@@ -149,8 +149,8 @@ export const simulateAnswer = simulate('answer', {
   summary: 'Answer a 3DS challenge as the card holder',
   named: { answer: null, otp: null },
   flags: {
-    right: without(['wrong', 'code'], option(takes.flag('With the right code.'))),
-    wrong: without(['code'], option(takes.flag('With a wrong code; the third one ends the challenge.'))),
+    right: option(takes.flag('With the right code.'), { conflicts: ['wrong', 'code'] }),
+    wrong: option(takes.flag('With a wrong code; the third one ends the challenge.'), { conflicts: ['code'] }),
     code: option(takes.text('With this code, as 3ds list shows it.')),
   },
   examples: {

@@ -2,7 +2,7 @@
 
 import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, local, option, takes, tells, without } from '../../cli/parsing/flag.ts';
+import { argument, local, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { basisText } from '../../contract/basis.ts';
 import type { Result } from '../../contract/calls.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
@@ -50,7 +50,7 @@ export const createWebhook = command({
     url: 'body.url',
     event: 'body.events',
     secretFile: option(local('file', 'File that holds the signing secret.'), '<file>'),
-    secretStdin: without(['secretFile'], option(takes.flag('Read the signing secret from standard input.'))),
+    secretStdin: option(takes.flag('Read the signing secret from standard input.'), { conflicts: ['secretFile'] }),
   },
   examples: {
     'Two events': 'webhooks create --url https://example.com/hook --event card.created --event card.frozen',
