@@ -5,7 +5,6 @@ import { orNull, tells } from '../contract/own-field.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { type CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
-import type { FileDependencies } from '../files/private-files.ts';
 import type { Whose } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkBaseUrl, checkProfileName, unknownProfile } from '../profile/parts.ts';
@@ -13,25 +12,13 @@ import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { NewKey } from '../profile/store.ts';
-import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
+import type { Begun, Where } from './run.ts';
 
 export type { NewKey };
 
-/** What of a run tells whom it speaks for. */
-interface SpeakingRun {
-  readonly host: AppHost;
-  readonly globals: Globals;
-  readonly files: FileDependencies;
-  readonly notice: (text: string) => void;
-  readonly warn: (text: string) => void;
-}
-
-/** What of a run reads files of the user. */
-type FilesOfRun = Pick<SpeakingRun, 'host' | 'warn'>;
-
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
-export async function resolve(run: SpeakingRun): Promise<ResolvedProfile> {
+export async function resolve(run: Begun): Promise<ResolvedProfile> {
   const { host, notice, warn } = run;
   const { stdin, stderr } = host.streams;
   const resolved = await chosenProfile(run, stdin.isTerminal && stderr.isTerminal);
@@ -41,14 +28,14 @@ export async function resolve(run: SpeakingRun): Promise<ResolvedProfile> {
   return resolved;
 }
 
-async function chosenProfile(run: SpeakingRun, interactive: boolean): Promise<ResolvedProfile> {
+async function chosenProfile(run: Begun, interactive: boolean): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
   const readKeyFile = (path: string) => secretFile(run, path, 'key file');
   return resolveProfile({ ...choiceOf(run), interactive, readKeyFile });
 }
 
 /** What chooses a profile. */
-function choiceOf({ host, globals, warn }: SpeakingRun): ProfileChoice {
+function choiceOf({ host, globals, warn }: Begun): ProfileChoice {
   const { sandbox, profile, contract } = globals;
   return {
     flags: { sandbox, ...(profile !== undefined && { profile }), ...(contract !== undefined && { contract }) },
@@ -60,13 +47,10 @@ function choiceOf({ host, globals, warn }: SpeakingRun): ProfileChoice {
   };
 }
 
-async function secretFile(
-  { host: { platform, signal }, warn }: FilesOfRun,
-  path: string,
-  called: 'key file' | 'token file',
-): Promise<string> {
+async function secretFile(run: Begun, path: string, called: 'key file' | 'token file'): Promise<string> {
+  const { platform, signal } = run.host;
   const { readKeyFile } = await import('../profile/store.ts');
-  return readKeyFile(path, { platform, signal, called, warn });
+  return readKeyFile(path, { platform, signal, called, warn: run.warn });
 }
 
 const URL_VARIABLE = 'CARDWRIGHT_SANDBOX_URL';
@@ -74,7 +58,7 @@ const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
-export async function checkSandboxIsMeant(run: SpeakingRun): Promise<void> {
+export async function checkSandboxIsMeant(run: Begun): Promise<void> {
   if (run.globals.sandbox) return;
   const profile = await undefinedOn('not_authenticated', chosenProfile(run, false));
   if (profile?.mode !== 'test') return;
@@ -96,24 +80,19 @@ export async function checkSandboxIsMeant(run: SpeakingRun): Promise<void> {
   );
 }
 
-export interface NamedSandbox {
+/** A control surface, with the admin token as its key. */
+export interface NamedSandbox extends Where {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Base address of its control surface. */
-  readonly baseUrl: string;
   /** What names it: `CARDWRIGHT_SANDBOX_URL`, or `profile ana`. */
   readonly namedBy: string;
-  /** Its admin token. */
-  readonly key: () => Promise<Secret>;
-  /** Variables of the environment that name it, where they do. */
-  readonly variables?: readonly string[];
 }
 
 /**
  * The sandbox elsewhere that the run steers; undefined for the one of this machine, which `--sandbox` names whatever the
  * environment says. Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none.
  */
-export async function namedElsewhere(run: SpeakingRun): Promise<NamedSandbox | undefined> {
+export async function namedElsewhere(run: Begun): Promise<NamedSandbox | undefined> {
   const { sandbox, profile: flag } = run.globals;
   if (sandbox || flag === 'sandbox') return undefined;
   // A token that the environment has may be for another server than that of a profile which is named.
@@ -123,7 +102,7 @@ export async function namedElsewhere(run: SpeakingRun): Promise<NamedSandbox | u
   return byProfile(run, await savedProfile(choiceOf(run)));
 }
 
-function namedByVariables(run: SpeakingRun): NamedSandbox | undefined {
+function namedByVariables(run: Begun): NamedSandbox | undefined {
   const { env } = run.host;
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
@@ -141,7 +120,7 @@ function namedByVariables(run: SpeakingRun): NamedSandbox | undefined {
   return { ...placeOf(url), namedBy: URL_VARIABLE, key, variables: [URL_VARIABLE, variable] };
 }
 
-function byProfile(run: SpeakingRun, profile: Profile | undefined): NamedSandbox | undefined {
+function byProfile(run: Begun, profile: Profile | undefined): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
   const { name, mode, base_url } = profile;
@@ -161,7 +140,7 @@ function placeOf(address: string): Pick<NamedSandbox, 'origin' | 'baseUrl'> {
 }
 
 /** Throws `usage` for a file that holds no token. */
-async function tokenOf(run: FilesOfRun, file: string): Promise<Secret> {
+async function tokenOf(run: Begun, file: string): Promise<Secret> {
   const token = (await secretFile(run, file, 'token file')).replace(/\r?\n$/, '');
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return new Secret(token);
   throw usage(
@@ -192,20 +171,9 @@ export const PROFILE_ROW = {
 } as const;
 export type ProfileRow = ValueOf<typeof PROFILE_ROW>;
 
-/** The built-in profile, which is never saved. */
-const SANDBOX_ROW: ProfileRow = {
-  name: 'sandbox',
-  current: true,
-  mode: 'sandbox',
-  base_url: 'embedded',
-  key: 'none needed',
-  key_source: 'embedded',
-  contract: null,
-  settings: {},
-};
-
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
-export async function profilesFor({ host, warn }: FilesOfRun) {
+export async function profilesFor(run: Begun) {
+  const { host, warn } = run;
   const { openProfileStore } = await import('../profile/store.ts');
   const { checkSettingName, loosens, parseSetting, SETTINGS } = await import('../profile/settings.ts');
   const { forgetShown } = await import('../id-cache/shown.ts');
@@ -220,7 +188,13 @@ export async function profilesFor({ host, warn }: FilesOfRun) {
     contract: profile.contract ?? null,
     settings: { ...profile.settings },
   });
-  const builtIn = () => ({ ...SANDBOX_ROW, current: store.file.current === 'sandbox' });
+  /** The built-in profile, which is never saved. */
+  const builtIn = (): ProfileRow => ({
+    ...{ name: 'sandbox', mode: 'sandbox', base_url: 'embedded', key: 'none needed', key_source: 'embedded' },
+    current: store.file.current === 'sandbox',
+    contract: null,
+    settings: {},
+  });
   const get = async (name: string): Promise<ProfileRow> => {
     if (name === 'sandbox') return builtIn();
     const found = store.file.profiles.get(name);
@@ -257,7 +231,7 @@ export async function profilesFor({ host, warn }: FilesOfRun) {
       if (!('isPath' in SETTINGS[checkSettingName(setting)]) || value === 'none')
         return rowOf(await store.set(name, setting, value));
       await get(name);
-      await checkFile({ host, warn }, setting, value);
+      await checkFile(run, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));
     },
     /** Resolves to where its key still is, and why when it was ours to take away. */
@@ -285,7 +259,7 @@ const READERS: Readonly<Record<string, () => Promise<(text: string, path: string
 };
 
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
-async function checkFile(run: FilesOfRun, setting: string, path: string): Promise<void> {
+async function checkFile(run: Begun, setting: string, path: string): Promise<void> {
   const { cwd, readFile } = run.host;
   const file = resolvePath(cwd, path);
   if (setting === 'sandbox_token_file') await tokenOf(run, file);

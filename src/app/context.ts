@@ -8,6 +8,7 @@ import { createRecorder } from '../writes/audit-record.ts';
 import { cannotConfirm, confirmWithPerson, declined } from '../writes/guard.ts';
 import { createPipeline } from '../writes/pipeline.ts';
 import { createWriter, type WriteOptions, type WriteResult } from '../writes/single-write.ts';
+import { profilesFor } from './account.ts';
 import { contextFiles } from './context-files.ts';
 import { type Opening, once, openRun } from './run.ts';
 
@@ -27,12 +28,12 @@ export function openContext(opening: Opening) {
   const ops: string[] = [];
   /** Work that the answer does not wait for. */
   const afterAnswer: AfterAnswer[] = [];
-  const place = once(async () => (await import('./journal.ts')).placeFor(run));
-  const journal = once(async () => {
-    const { journalFor } = await import('./journal.ts');
-    return journalFor(run, await place(), work => void afterAnswer.push(work));
-  });
-  const shownLimits = async () => (await import('./journal.ts')).shownLimits(run, place);
+  const journals = () => import('./journal.ts');
+  const place = once(async () => (await journals()).placeFor(run));
+  const journal = once(async () =>
+    (await journals()).journalFor(run, await place(), work => void afterAnswer.push(work)),
+  );
+  const shownLimits = async () => (await journals()).shownLimits(run, place);
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const asker = { identity: opened.identity, prompts, canAsk, yes, dryRun, live };
   const pipeline = createPipeline({
@@ -91,19 +92,13 @@ export function openContext(opening: Opening) {
         return serviceNow();
       },
       /** The local copy of the account; nothing is sent before it is asked. */
-      mirror: once(async () => {
-        const { mirrorFor } = await import('./mirror.ts');
-        return mirrorFor(run, journal);
-      }),
+      mirror: once(async () => (await import('./mirror.ts')).mirrorFor(run, journal)),
     },
     /** What is meant, sent and recorded on this machine, or in a journal that several share. */
     journal: {
       /** Money operations and bulk runs; nothing is read before it is asked. */
       open: journal,
-      admin: once(async () => {
-        const { journalAdmin } = await import('./journal-admin.ts');
-        return journalAdmin(run, place);
-      }),
+      admin: once(async () => (await import('./journal-admin.ts')).journalAdmin(run, place)),
       /** Writes and reveals of this machine. */
       audit,
       /** What a dry run would have sent. */
@@ -165,10 +160,7 @@ export function openContext(opening: Opening) {
     },
     files: contextFiles(run),
     /** What may show card details: on a screen, in a file, to one program. */
-    gate: once(async () => {
-      const { cardReveal } = await import('./reveal.ts');
-      return cardReveal(run, recorder);
-    }),
+    gate: once(async () => (await import('./reveal.ts')).cardReveal(run, recorder)),
     openBrowser: async (address: string) => (await programs()).openBrowser(run, address),
     /**
      * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
@@ -179,22 +171,16 @@ export function openContext(opening: Opening) {
     async processes() {
       const { isNamedGone, processName } = await import('../files/processes.ts');
       const own = processName(host.pid);
-      return { own, isGone: (name: string) => isNamedGone(name, own, pid => host.isRunning(pid)) };
+      return { own, isGone: (name: string) => isNamedGone(name, own, host.isRunning) };
     },
     /** Standard input and output as those of a server of tools, and the way to run commands in it. */
     toolHost: async () => (await programs()).toolHost(run),
     /** Runs one program with our streams and these variables, for the account of this run. Resolves to its exit code. */
     runProgram: async (program: readonly string[], variables: Readonly<Record<string, string>>) =>
       (await programs()).runForAccount(run, program, { variables, handsKeys: true }),
-    profiles: once(async () => {
-      const { profilesFor } = await import('./account.ts');
-      return profilesFor(run);
-    }),
+    profiles: once(() => profilesFor(run)),
     /** Looks at key, network, files and contract; changes nothing. */
-    async diagnose() {
-      const { doctorFor } = await import('./doctor.ts');
-      return doctorFor(run, journal, shownLimits);
-    },
+    diagnose: async () => (await import('./doctor.ts')).doctorFor(run, journal, shownLimits),
   };
   return {
     context,

@@ -91,10 +91,14 @@ export type Globals = Readonly<ReturnType<typeof readGlobals>>;
  */
 export function readGlobals(typed: Typed, env: Environment) {
   refuseEmptyVariables(env);
-  refuseEmptyOptions(typed);
   const word = (name: string) => {
-    const { env: variable = '', choices } = OPTIONS[name] ?? {};
+    const { env: variable = '', choices, value: form } = OPTIONS[name] ?? {};
     const value = typed[name] ?? env[variable];
+    // A script whose variable is empty meant a value.
+    if (typeof typed[name] === 'string' && typed[name].trim() === '')
+      throw usage(
+        `--${name} ${JSON.stringify(typed[name])} must not be empty; write --${name} <${form}> or leave it out`,
+      );
     if (typeof value !== 'string' || value === '') return undefined;
     if (choices?.includes(value) === false)
       throw usage(`--${name} ${JSON.stringify(value)} is not one of ${choices.join(', ')}`);
@@ -160,18 +164,6 @@ function refuseEmptyVariables(env: Environment): void {
   const empty = Object.keys(env).find(name => name.startsWith(OURS) && env[name] === '');
   if (empty === undefined) return;
   throw usage(`${empty} is set and empty`, `unset ${empty}`);
-}
-
-/** A script whose variable is empty meant a value; these options have none that is empty. Throws `usage`. */
-function refuseEmptyOptions(typed: Typed): void {
-  for (const { name, value } of GLOBALS) {
-    // A wrong name, which an empty one is, is told by the rule of names.
-    if (value === undefined || name === 'profile') continue;
-    const given = typed[name];
-    if (typeof given === 'string' && given.trim() === '') {
-      throw usage(`--${name} ${JSON.stringify(given)} must not be empty; write --${name} <${value}> or leave it out`);
-    }
-  }
 }
 
 /** `30s`, `2m`, `1h`, `500ms` in milliseconds. Throws `usage` naming the flag. */

@@ -89,8 +89,8 @@ export async function sharedPlace(run: Run, text: string): Promise<SharedPlace> 
 
 /** This process, as the journal of a run names it. */
 export function selfFor(host: AppHost, { user = host.user }: Pick<JournalPlace, 'user'>): Self {
-  const { machine, pid } = host;
-  return selfOf({ holder: `${user}@${machine}`, pid, isRunning: other => host.isRunning(other) });
+  const { machine, pid, isRunning } = host;
+  return selfOf({ holder: `${user}@${machine}`, pid, isRunning });
 }
 
 /** What a claim asks of limits and approvals. */

@@ -12,7 +12,7 @@ import { utf8Text } from '../core/text.ts';
 import { type ManagedFile, managedFilePath } from '../limits/managed-file.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import type { Clock, Environment, Folders, InputStream, OutputStream, Randomness, Streams } from '../platform/host.ts';
-import { signalHolders } from '../platform/signals.ts';
+import { isRunning, signalHolders } from '../platform/signals.ts';
 import { setFlag } from '../platform/v8.ts';
 import type { Keychain } from '../profile/keychain.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
@@ -215,14 +215,7 @@ export function processHost(version: string, signal: AbortSignal) {
       setLater(5_000, collectOften);
       return openEmbedded(host, { version, dialect: env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },
-    /** True while a process of this number runs. */
-    isRunning(other: number): boolean {
-      try {
-        return process.kill(other, 0);
-      } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'EPERM';
-      }
-    },
+    isRunning,
     /** Of a passphrase, for what stands on disk: slow on purpose. */
     scrypt: ((...words) => process.getBuiltinModule('node:crypto').scryptSync(...words)) as Scrypt,
     /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */

@@ -46,6 +46,9 @@ export interface Opening {
   readonly again: (host: AppHost) => Promise<number>;
 }
 
+/** A run of which nothing is opened. */
+export type Begun = ReturnType<typeof beginRun>;
+
 /** A run that can speak to a person; nothing is opened, read or asked yet. `files` is for private files of ours. */
 function beginRun(opening: Opening) {
   const { host, globals } = opening;
@@ -99,7 +102,8 @@ function beginRun(opening: Opening) {
   return { ...opening, terminal, notice, warn, files: { platform, random, warn } };
 }
 
-interface Where {
+/** A place that is spoken to, and the key for it. */
+export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
@@ -121,7 +125,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
 
-function connections(settings: ReturnType<typeof beginRun>) {
+function connections(settings: Begun) {
   const { host, globals, terminal } = settings;
   /** Of what leads to the service; of journals. */
   const closers: (() => Promise<void>)[] = [];

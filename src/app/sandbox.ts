@@ -123,12 +123,11 @@ export function sandboxesOf(run: Run) {
 /** What a server that is started here takes of the machine. */
 function surroundings(run: Run) {
   const { host, version, warn } = run;
-  const { folders, clock, random, noise, pid, platform } = host;
+  const { folders, clock, random, noise, pid, platform, isRunning } = host;
   host.keepSmall();
   return {
-    ...{ folders, clock, random, noise, pid, platform, version, pageFiles, warn },
+    ...{ folders, clock, random, noise, pid, platform, isRunning, version, pageFiles, warn },
     scenarios: scenarioPlayer(run),
-    isRunning: (other: number) => host.isRunning(other),
     onFault: (error: unknown) => warn(error instanceof Error ? error.message : String(error)),
   };
 }
@@ -259,7 +258,7 @@ async function openPrivate({ host, version, warn, opened }: Run, options: Privat
   const { assemble, randomSecret } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-files.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/start.ts');
-  const { clock, pid, platform, random } = host;
+  const { clock, pid, platform, random, isRunning } = host;
   let folder = '';
   const remove = () => rm(folder, { recursive: true, force: true });
   const webhookSecret = randomSecret('whsec_', host);
@@ -270,7 +269,7 @@ async function openPrivate({ host, version, warn, opened }: Run, options: Privat
     privateFolder(storeFolder(data), platform);
     return assemble({
       ...options,
-      host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
+      host: { clock, pid, platform, random, isRunning },
       path: storeFile(data),
       place: { port: 0 },
       rateLimits: options.rateLimits ? 'all' : 'none',

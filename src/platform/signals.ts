@@ -2,6 +2,15 @@
 
 import { setMaxListeners } from 'node:events';
 
+/** True while a process of this number runs: signal 0 reaches nobody, and one of another user is there all the same. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 export function signalHolders() {
   const restorers = new Set<() => void>();
   const children = new Set<(signal: NodeJS.Signals) => void>();

@@ -7,8 +7,9 @@ import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { bytesWithin } from '../../core/input-limits.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { atOnceInOurWords, makeFolders, privateFolder, systemCode } from '../../files/private-files.ts';
+import { atOnceInOurWords, makeFolders, privateFolder } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
+import { isRunning } from '../../platform/signals.ts';
 import { SYSTEM_CLOCK } from '../../platform/time.ts';
 import { type ClockRow, REAL_CLOCK } from '../clock/clock.ts';
 import type { DeliveryOptions } from '../delivery/dispatcher.ts';
@@ -81,15 +82,6 @@ export function libraryHost(): SandboxHost {
     platform: process.platform,
     isRunning,
   };
-}
-
-/** Signal 0 reaches nobody; a process of another user is there all the same. */
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return systemCode(error) !== 'ESRCH';
-  }
 }
 
 interface LocalRequest {
