@@ -9,7 +9,7 @@ import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import type { Connection } from './connection.ts';
 
 /** A connection for statements of somebody else. Node's own engine may lack what guards against writing into the file by detours, and the names of limits. */
-export type GuardedConnection = Pick<DatabaseSyncInstance, 'exec' | 'prepare' | 'close' | 'setAuthorizer'> &
+type GuardedConnection = Pick<DatabaseSyncInstance, 'exec' | 'prepare' | 'close' | 'setAuthorizer'> &
   Partial<Pick<DatabaseSyncInstance, 'enableDefensive' | 'limits' | 'setLimit'>>;
 
 interface Engine {
@@ -54,8 +54,9 @@ export function connectToRead(path: string): GuardedConnection {
 
 /** Never both engines in one process: they would not see each other's locks. */
 function loadEngine(): Engine {
-  const builtin = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
-  return builtin ?? packagedEngine();
+  const [major = 0, minor = 0, patch = 0] = (process.versions['sqlite'] ?? '0').split('.').map(Number);
+  const isSafe = major * 1_000_000 + minor * 1_000 + patch >= SAFE_VERSION;
+  return (isSafe ? builtinEngine() : undefined) ?? packagedEngine();
 }
 
 let packaged: Engine | undefined;
@@ -87,11 +88,6 @@ function compiledEngine(): Engine | undefined {
     return loaded.exports as Engine;
   }
   return undefined;
-}
-
-function isSafe(version = '0'): boolean {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  return major * 1_000_000 + minor * 1_000 + patch >= SAFE_VERSION;
 }
 
 /** Node calls its engine experimental; this one warning is not for our users. */

@@ -32,23 +32,19 @@ export async function writeAtomically(
   pieces: AsyncIterable<Uint8Array>,
   around: AtomicWrite,
 ): Promise<number> {
+  const { name, mark } = around;
   const replacing = async () => {
-    await refuseForeign(path, around);
+    const found = await statIfThere(path);
+    const { buffer } = await import('node:stream/consumers');
+    const beginning = found?.isFile() ? await buffer(createReadStream(path, { end: mark.length - 1 })) : undefined;
+    if (found !== undefined && beginning?.toString('latin1') !== mark)
+      throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);
     return replaceFile(path, { ...around, mode: 0o600 }, async file => {
       await disk.writeFile(file, pieces);
       return (await file.stat()).size;
     });
   };
-  return replacing().catch(asUsage(`cannot write ${JSON.stringify(around.name)}`));
-}
-
-async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
-  const found = await statIfThere(path);
-  if (found === undefined) return;
-  const { buffer } = await import('node:stream/consumers');
-  const beginning = found.isFile() ? await buffer(createReadStream(path, { end: mark.length - 1 })) : undefined;
-  if (beginning?.toString('latin1') === mark) return;
-  throw notSent('guarded', `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`);
+  return replacing().catch(asUsage(`cannot write ${JSON.stringify(name)}`));
 }
 
 // A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole.

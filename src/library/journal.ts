@@ -78,14 +78,32 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
   }
 
   return {
-    /** Throws `usage` for a name or an operation that no journal keeps. */
+    /**
+     * Makes the change, or tells what an earlier call with the same name has done. Throws as `executeOnly`, and `usage` for a name
+     * or an operation that no journal keeps, before anything is opened.
+     */
     async send(call: NamedCall): Promise<unknown> {
       const { intent, operation } = call;
       const fault = intentFault(intent);
       if (fault !== undefined) throw usage(`intent ${fault}`);
       const message = `an intent is for operations that move money, and ${operation} does not`;
       if (!isJournaled(operation)) throw notSent('usage', message, { operation });
-      return using(() => sendNamed(around, call, place));
+      return using(async () => {
+        const input = call.input as Readonly<Record<string, unknown>>;
+        const wanted = { ...call, input, marker: true, intentName: intent };
+        const plan = planOfOne(wanted);
+        const journal = journalOf(around, place, call.signal);
+        const reader = readerOf(around.service);
+        const earlier = (await journal.earlierUses(plan)).get(1);
+        if (earlier?.settled !== undefined) {
+          const { result } = await resultBefore(wanted, { ...earlier, settled: earlier.settled }, reader);
+          const objected = await journal.shown([earlier]);
+          if (objected !== undefined) throw objected;
+          return result;
+        }
+        await using run = await journal.begin(plan);
+        return (await executeOnly(run, wanted, reader)).result;
+      });
     },
     /** Throws `guarded` where limits, or a shared journal that is away, keep a change back that no journal keeps. */
     admitUnkept: (signal: AbortSignal | undefined) => using(() => journalOf(around, place, signal).admitUnkept()),
@@ -94,27 +112,6 @@ export async function openNamedCalls(around: NamedCalls, { stateFolder, database
       await place.close();
     },
   };
-}
-
-/**
- * Makes the change, or tells what an earlier call with the same name has done. Throws as `executeOnly`, and `usage` before
- * anything is opened.
- */
-async function sendNamed(around: NamedCalls, call: NamedCall, place: Place): Promise<unknown> {
-  const { intent } = call;
-  const wanted = { ...call, input: call.input as Readonly<Record<string, unknown>>, marker: true, intentName: intent };
-  const plan = planOfOne(wanted);
-  const journal = journalOf(around, place, call.signal);
-  const reader = readerOf(around.service);
-  const earlier = (await journal.earlierUses(plan)).get(1);
-  if (earlier?.settled !== undefined) {
-    const { result } = await resultBefore(wanted, { ...earlier, settled: earlier.settled }, reader);
-    const objected = await journal.shown([earlier]);
-    if (objected !== undefined) throw objected;
-    return result;
-  }
-  await using run = await journal.begin(plan);
-  return (await executeOnly(run, wanted, reader)).result;
 }
 
 /** The journal of a folder of this machine: `ops list` of a command line with the same state folder shows its operations. */
@@ -161,10 +158,11 @@ async function databasePlace(
 }
 
 function journalOf(around: NamedCalls, place: Place, signal = new AbortController().signal): Journal {
-  const { service, clock, random, platform, pid, baseUrl, mode, key, writeTotalMs, notice } = around;
+  const { service, platform, pid, baseUrl, mode, key } = around;
   const managed = async () =>
     readManagedLimits({ path: managedFilePath(platform), administrator: 0, platform }, new URL(baseUrl).origin);
   return createJournal({
+    ...around,
     rules: claimRules({
       isShared: place.user !== undefined,
       sources: async () => (await managed()).sources,
@@ -179,15 +177,11 @@ function journalOf(around: NamedCalls, place: Place, signal = new AbortControlle
     account: place.account,
     key: async () => key,
     self: selfOf({ holder: `${place.user ?? userName()}@${hostname()}`, pid }),
-    clock,
-    random,
     service: async () => service,
     acting: async () => ({ profile: 'client', mode, origin: baseUrl }),
-    writeTotalMs,
     stop: signal,
     cut: signal,
     hold: () => () => undefined,
-    notice,
   });
 }
 

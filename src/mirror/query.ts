@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type CliError, notSent } from '../core/errors.ts';
-import { connectToRead, type GuardedConnection } from '../engine/open.ts';
+import { connectToRead } from '../engine/open.ts';
 import type { Environment } from '../platform/host.ts';
 
 interface QueryParts {
@@ -110,7 +110,7 @@ function isAllowed(action: number, first: string | null, second: string | null):
 export async function runQuery({ path, sql }: QueryRequest, write: (line: Line) => Promise<void>): Promise<void> {
   const wrong = notOneStatement(sql);
   if (wrong !== undefined) return write({ refused: wrong });
-  let connection: GuardedConnection | undefined;
+  let connection: ReturnType<typeof guarded> | undefined;
   try {
     connection = guarded(path);
     await writeRows(connection, sql, write);
@@ -121,7 +121,7 @@ export async function runQuery({ path, sql }: QueryRequest, write: (line: Line) 
   }
 }
 
-function guarded(path: string): GuardedConnection {
+function guarded(path: string) {
   const connection = connectToRead(path);
   const settings = ['query_only = on', 'trusted_schema = off', 'cell_size_check = on', 'temp_store = memory'];
   for (const setting of [...settings, `hard_heap_limit = ${HEAP_BYTES}`]) connection.exec(`pragma ${setting}`);
@@ -132,7 +132,7 @@ function guarded(path: string): GuardedConnection {
   return connection;
 }
 
-async function writeRows(connection: GuardedConnection, sql: string, write: (line: Line) => Promise<void>) {
+async function writeRows(connection: ReturnType<typeof guarded>, sql: string, write: (line: Line) => Promise<void>) {
   const statement = connection.prepare(sql);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);

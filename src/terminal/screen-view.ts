@@ -94,12 +94,18 @@ async function resultLines(rows: readonly Row[], screen: Screen): Promise<readon
 }
 
 async function blockLines(blocks: readonly Block[], screen: Screen): Promise<readonly string[]> {
-  const { accessible } = screen.job.settings;
+  const { job } = screen;
+  const { accessible } = job.settings;
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
-    if (block.kind === 'line') lines.push(...sentence(block, screen));
-    else if (block.kind === 'qr') lines.push(...(await drawnCode(block.text, screen)));
-    else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
+    if (block.kind === 'line') {
+      const text = printable(block.text);
+      lines.push(...(job.streams.stdout.isTerminal && block.whole !== true ? folded(text, 2, screen) : [text]));
+    } else if (block.kind === 'qr') {
+      const { qrLines } = await import('./qr.ts');
+      const code = qrLines(block.text, { columns: screen.columns, unicode: showsUnicode(job.env) });
+      lines.push(...(code ?? ['(this screen is too narrow for the QR code)']));
+    } else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
     else if (accessible) lines.push(...spokenPairLines(withCourses(block.pairs, screen)));
     else {
       // Pairs below a sentence belong to it.
@@ -108,11 +114,6 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
     }
   }
   return lines;
-}
-
-function sentence({ text, whole }: Extract<Block, { kind: 'line' }>, screen: Screen): readonly string[] {
-  const isBroken = screen.job.streams.stdout.isTerminal && whole !== true;
-  return isBroken ? folded(printable(text), 2, screen) : [printable(text)];
 }
 
 /** Pairs whose courses are drawn before their texts; a screen reader gets the texts. */
@@ -137,11 +138,6 @@ function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): 
 
 function folded(line: string, indent: number, { columns: cells, measure }: Screen): readonly string[] {
   return fold(line, { cells, indent, measure });
-}
-
-async function drawnCode(text: string, { columns, job }: Screen): Promise<readonly string[]> {
-  const { qrLines } = await import('./qr.ts');
-  return qrLines(text, { columns, unicode: showsUnicode(job.env) }) ?? ['(this screen is too narrow for the QR code)'];
 }
 
 /** With how to see the columns that are not shown. */

@@ -100,6 +100,16 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
   const names = namesIn(statement);
   for (const account of each) {
     const name = displayName(account);
+    // Programs know an opening by this payee, whatever it is worth.
+    const opening = [
+      `D${day(days.first, 'MM/DD/YYYY')}`,
+      `T${amount(account.opening)}`,
+      'C*',
+      'POpening Balance',
+      ...(account.knownSince === undefined ? [] : [`M${openingText(account)}`]),
+      `L[${name}]`,
+      '^',
+    ];
     const lines = [
       '!Account',
       `N${name}`,
@@ -107,21 +117,11 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
       ...account.provisional.slice(0, 1).map(reason => `D${PROVISIONAL} ${ascii(reason)}`),
       '^',
       '!Type:Bank',
-      ...(continues ? [] : opening(account, { name, first: days.first })),
+      ...(continues ? [] : opening),
       ...account.lines.flatMap(line => entry(line, account, names, accounts)),
     ];
     yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
   }
-}
-
-function opening(
-  account: StatementAccount,
-  { name, first }: { readonly name: string; readonly first: string },
-): readonly string[] {
-  const date = day(first, 'MM/DD/YYYY');
-  const memo = account.knownSince === undefined ? [] : [`M${openingText(account)}`];
-  // Programs know an opening by this payee, whatever it is worth.
-  return [`D${date}`, `T${amount(account.opening)}`, 'C*', 'POpening Balance', ...memo, `L[${name}]`, '^'];
 }
 
 /** Accounts that a transfer may name: those that are in the file. */

@@ -5,7 +5,7 @@
 import type { OpenHold, Statement, StatementAccount } from '../books/statement.ts';
 import { isoSeconds } from '../core/durations.ts';
 import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
-import { amount, bothSides, oneLine, type Piece, PROVISIONAL } from './text.ts';
+import { amount, oneLine, type Piece, PROVISIONAL } from './text.ts';
 
 /** Where opening balances come from. */
 const OPENING = 'Equity:Opening-Balances';
@@ -147,10 +147,8 @@ export function* journalFile(
     for (const name of found) known.add(name);
     return found.map(name => declared(name, days.first)).join('');
   };
-  const postings = (name: string, cents: number, other: string) => {
-    const [plus, minus] = bothSides(cents);
-    return `${indent}${name}  ${plus} USD\n${indent}${other}  ${minus} USD\n`;
-  };
+  const postings = (name: string, cents: number, other: string) =>
+    `${indent}${name}  ${amount(cents)} USD\n${indent}${other}  ${amount(-cents)} USD\n`;
   // beancount asserts at the beginning of a day, and without a tolerance of its own it lets a cent pass.
   const asserted = (of: string, cents: number) =>
     isBeancount

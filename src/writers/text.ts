@@ -23,12 +23,6 @@ export function amount(value: number): string {
   return plainAmount(cents(value));
 }
 
-/** The amount of an entry and of its other side, which takes it back. */
-export function bothSides(value: number): readonly [string, string] {
-  const digits = amount(Math.abs(value));
-  return [value < 0 ? `-${digits}` : digits, value > 0 ? `-${digits}` : digits];
-}
-
 /** Cut to so many characters, and never within one. */
 export function short(text: string, most: number): string {
   return text.length <= most ? text : [...text].slice(0, most).join('').slice(0, most).trimEnd();
@@ -49,7 +43,7 @@ export const DATE_FORMATS = ['YYYY-MM-DD', 'MM/DD/YYYY', 'DD/MM/YYYY', 'DD.MM.YY
 export type DateFormat = (typeof DATE_FORMATS)[number];
 
 /** Another order of the parts of `2026-10-31`. */
-export function day(date: string, format: DateFormat = 'YYYY-MM-DD'): string {
+export function day(date: string, format: DateFormat): string {
   if (format === 'YYYY-MM-DD') return date;
   return format.replace('YYYY', date.slice(0, 4)).replace('MM', date.slice(5, 7)).replace('DD', date.slice(8));
 }
