@@ -3,15 +3,29 @@
  * and ignores idempotency keys, so that whatever is sent twice stands in its books twice. Twelve kills in `npm test`, two
  * thousand with `CARDWRIGHT_TEST_WHOLE=1`, or as many as `CARDWRIGHT_KILLS` says.
  */
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, test } from 'vitest';
+import { connectTo } from '../../src/engine/open.ts';
 import { type Home, home } from '../package/built.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
-import { opsIn } from '../support/journal-file.ts';
 import { Chance } from '../support/simulated/world.ts';
 import { isWhole } from '../support/whole.ts';
+
+/** Ids of its operations, oldest first; none where there is no journal. */
+function opsIn(stateFolder: string): readonly string[] {
+  const path = join(stateFolder, 'journal.db');
+  if (!existsSync(path)) return [];
+  const connection = connectTo(path);
+  try {
+    const rows = connection.prepare('select id from op order by created, id').all() as { id: string }[];
+    return rows.map(({ id }) => id);
+  } finally {
+    connection.close();
+  }
+}
 
 const KEY = 'sk_test_0123456789abcdef0123456789abcdef';
 /** Of each purchase: its command, and then each resume. */

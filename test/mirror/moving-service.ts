@@ -2,7 +2,6 @@
  * A service that never stands still: between any two requests purchases are made, incremented, reversed, settled, refunded
  * and expire, cards are made and terminated, records are deleted or dated back. It speaks the interface of reading alone.
  */
-
 import type { Reader } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
 
@@ -148,11 +147,7 @@ export class MovingService {
     const status = input['status'];
     const found = this.cards.filter(each => status === undefined || each.status === status);
     const perPage = Number(input['per_page'] ?? 25);
-    return this.#page(
-      found.toReversed().map(({ id }) => this.#card(id)),
-      Number(input['page'] ?? 1),
-      perPage,
-    );
+    return this.#page(found.toReversed(), ({ id }) => this.#card(id), { page: Number(input['page'] ?? 1), perPage });
   }
 
   #transactionPage(input: globalThis.Record<string, unknown>) {
@@ -166,21 +161,21 @@ export class MovingService {
     const found = filters ? this.records.filter(isIn) : [...this.records];
     if (order === 'newest') found.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
     else found.sort((a, b) => (a.id.slice(-1) + a.id < b.id.slice(-1) + b.id ? -1 : 1));
-    const rows = found.map(({ at, cents, ...rest }) => ({
+    const shown = ({ at, cents, ...rest }: Record) => ({
       ...rest,
       amount: cents / 100,
       currency: this.#currencyOf(rest.id),
       created_at: new Date(at).toISOString(),
-    }));
-    return this.#page(rows, Number(input['page'] ?? 1), 25);
+    });
+    return this.#page(found, shown, { page: Number(input['page'] ?? 1), perPage: 25 });
   }
 
   #currencyOf(id: string): string {
     return this.#manners.otherCurrencies && Number(id.slice(-6)) % 5 === 0 ? 'EUR' : 'USD';
   }
 
-  #page(rows: readonly object[], page: number, perPage: number) {
-    const data = rows.slice((page - 1) * perPage, page * perPage);
+  #page<Row>(rows: readonly Row[], shown: (row: Row) => object, { page, perPage }: { page: number; perPage: number }) {
+    const data = rows.slice((page - 1) * perPage, page * perPage).map(shown);
     const { totals = true } = this.#manners;
     const has_more = page * perPage < rows.length;
     return {

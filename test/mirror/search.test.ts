@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { toCents } from '../../src/core/money.ts';
+import { codePoint } from '../support/code-point.ts';
 import { isWhole } from '../support/whole.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -67,7 +68,7 @@ it('finds by parts of words what a plain look finds, with every filter', async (
 it('takes any text as words, and passes on nothing that SQL would understand', async () => {
   using copy = await world.mirror.read();
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
     fc.constantFrom(
       '"',
       '" OR "a',

@@ -1,13 +1,47 @@
 /** Machines of a team before one account, over one shared journal: what they do at once, and what each loss leaves. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/library/client.ts';
-import { journalServer } from '../postgres/journal-server.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { type JournalServer, journalServer, type PEOPLE } from '../postgres/journal-server.ts';
 import { missing } from '../postgres/server.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { ask } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { isWhole } from '../support/whole.ts';
-import { errorOf } from '../support/world.ts';
-import { team } from './team.ts';
+import { errorOf, type World, world } from '../support/world.ts';
+
+let made = 0;
+
+async function team(server: JournalServer, { wallet = 100 } = {}) {
+  const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
+  const machines: World[] = [];
+  const service = { CARDWRIGHT_API_KEY: sandbox.key.expose(), CARDWRIGHT_BASE_URL: sandbox.url };
+  const machine = async (
+    role: keyof typeof PEOPLE | 'postgres',
+    more: Readonly<Record<string, string | undefined>> = {},
+  ) => {
+    made += 1;
+    const env = { CARDWRIGHT_PROFILE: '', ...service, CARDWRIGHT_JOURNAL_URL: server.url(role), USER: role, ...more };
+    // Ids of ops are those of the whole database.
+    const one = await world({ env, countFrom: 10_000 * made });
+    machines.push(one);
+    return one;
+  };
+  return {
+    machine,
+    sandbox,
+    cards: async () =>
+      (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as {
+        id: string;
+        balance: number;
+        status: string;
+      }[],
+    async [Symbol.asyncDispose]() {
+      for (const each of machines) await each[Symbol.asyncDispose]();
+      await sandbox.stop();
+    },
+  };
+}
 
 Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
 

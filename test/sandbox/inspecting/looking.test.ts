@@ -1,5 +1,4 @@
 /** Whoever looks changes nothing: what a sandbox holds is the same with every look and without. */
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,14 +6,37 @@ import { expect, it } from 'vitest';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../../src/contract/sandbox/admin.ts';
 import { connectTo } from '../../../src/engine/open.ts';
+import type { ScenarioPlayer, ScenarioRun, Stage } from '../../../src/sandbox/service/service.ts';
 import { ARCHIVED } from '../../../src/sandbox/store/schema.ts';
 import { fakeService } from '../../support/fake-service.ts';
 import { tellLongHistory } from '../../support/long-history.ts';
 import { ask, type Served } from '../../support/sandbox-http.ts';
-import { notingPlayer } from '../../support/scenario-player.ts';
 import { startSandbox } from '../../support/start-sandbox.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { isWhole } from '../../support/whole.ts';
+
+interface NotingPlayer extends ScenarioPlayer {
+  readonly played: { readonly text: string; readonly stage: Stage }[];
+}
+
+/** Text that begins with `bad` has one problem; a run has ended as expected at once. */
+function notingPlayer(): NotingPlayer {
+  const played: NotingPlayer['played'] = [];
+  const run: ScenarioRun = { id: 'run_1', state: 'as_expected', steps: [], says: null };
+  return {
+    played,
+    examples: async () => [{ name: 'one.yaml', text: 'scenario: One' }],
+    check: async text =>
+      text.startsWith('bad')
+        ? { name: null, steps: 0, problems: [{ line: 2, column: 3, text: 'not a step' }] }
+        : { name: 'One', steps: 1, problems: [] },
+    play: async (text, stage) => {
+      played.push({ text, stage });
+      return run;
+    },
+    find: id => (id === run.id ? run : undefined),
+  };
+}
 
 const ADMIN = '/_sandbox/v1';
 const LOOKS = Object.entries(ADMIN_OPERATIONS as Readonly<Record<string, Operation>>).filter(
