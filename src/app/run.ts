@@ -185,7 +185,7 @@ function connections(settings: Begun) {
     };
     const made =
       which === 'service'
-        ? createService({ ...common, table: (await import('../contract/raw.ts')).CALLS })
+        ? createService({ ...common, table: (await import('../contract/calls.ts')).CALLS })
         : createService({ ...common, table: (await import('../contract/sandbox/admin.ts')).ADMIN_OPERATIONS });
     closers.unshift(() => made.close());
     return made;

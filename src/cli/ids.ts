@@ -1,7 +1,7 @@
 /** Ids by what they name: those that there are, to choose from, and short ones that a person typed for them. */
 import { CARD_STATUSES } from '../contract/card.ts';
+import { incompleteList } from '../contract/service.ts';
 import { TRANSITIONS } from '../contract/transitions.ts';
-import { incompleteList } from '../contract/whole-list.ts';
 import { notSent, usage } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 /** Cards as they are where a list is behind: what this journal has done moments ago counts beside it. */
 import type { Item } from '../contract/calls.ts';
-import { fromWholeList } from '../contract/whole-list.ts';
+import { fromWholeList } from '../contract/service.ts';
 import { undefinedOn } from '../core/errors.ts';
 import { toCents } from '../core/money.ts';
 import type { Change } from '../journal/records.ts';

@@ -1,21 +1,12 @@
 /** Interface 6: the twelve events, and the payload around them. */
 import { glob } from '../core/text.ts';
-import { type AssumptionId, assumed, type Basis, stated } from './basis.ts';
+import { type AssumptionId, assumed, stated } from './basis.ts';
 import { CARD } from './card.ts';
 import { must, type Shape, text, time } from './field.ts';
 import { CHALLENGE, DEPOSIT, TRANSACTION } from './resources.ts';
 
-export interface EventRow {
-  readonly meaning: string;
-  readonly data: Shape;
-  readonly basis: Basis;
-}
-
-const event = (meaning: string, data: Shape, id: AssumptionId = 'A-74'): EventRow => ({
-  meaning,
-  data,
-  basis: stated('6', id),
-});
+const event = (meaning: string, data: Shape, id: AssumptionId = 'A-74') => ({ meaning, data, basis: stated('6', id) });
+export type EventRow = ReturnType<typeof event>;
 
 export const EVENTS = {
   'card.created': event('A new card was issued.', CARD, 'A-83'),
@@ -30,7 +21,7 @@ export const EVENTS = {
   '3ds.challenge': event('A 3DS verification is required.', CHALLENGE, 'A-56'),
   'deposit.pending': event('A crypto deposit was detected.', DEPOSIT),
   'deposit.confirmed': event('A crypto deposit was confirmed.', DEPOSIT),
-} as const satisfies Record<string, EventRow>;
+} as const;
 
 export type EventName = keyof typeof EVENTS;
 

@@ -56,7 +56,12 @@ interface Proof {
  */
 function proofOfCard(card: Values, asked: Values, evidence: Evidence): Proof {
   const { plannedAt, mark } = evidence;
-  const differences = cardDifferences(card, asked);
+  const { balance, status } = card;
+  const differences = [
+    ...(sameAmount(balance, asked['amount']) ? [] : ['its balance is not the amount that was asked for']),
+    ...(status === 'active' ? [] : ['it is not active']),
+    ...fixedDifferences(card, asked),
+  ];
   const other = notMadeNow(card, evidence);
   if (other !== undefined) return { by: 'nothing', differences: [other, ...differences] };
   if (mark !== undefined && membersOf(card['metadata'])[mark.key] === mark.value) return { by: 'mark', differences };
@@ -98,16 +103,6 @@ export function otherThanAnswered(card: Values, answered: Values): string | unde
 }
 
 const TOO_OLD = 'it is older than this operation';
-
-function cardDifferences(card: Values, asked: Values): string[] {
-  const differences: string[] = [];
-  const { balance, status } = card;
-  if (typeof balance !== 'number' || centsOf(balance) !== asked['amount']) {
-    differences.push('its balance is not the amount that was asked for');
-  }
-  if (status !== 'active') differences.push('it is not active');
-  return [...differences, ...fixedDifferences(card, asked)];
-}
 
 /** Of what never changes of a card: whether what is shown is what was asked for. */
 const AS_ASKED: Readonly<Record<string, (shown: unknown, asked: unknown) => boolean>> = {

@@ -29,14 +29,13 @@ interface NamedShape {
   readonly basis: Basis;
 }
 
-const shown = (section: Section, title: string | undefined, shape: Shape, basis: Basis, name?: string): NamedShape => ({
-  ...{ section, title, shape, basis, name },
-  use: 'answer',
-});
-const sent = (section: Section, title: string, shape: Shape, basis: Basis): NamedShape => ({
-  ...{ section, title, shape, basis },
-  use: 'request',
-});
+const named =
+  (use: NamedShape['use']) =>
+  (section: Section, title: string | undefined, shape: Shape, basis: Basis, name?: string): NamedShape => ({
+    ...{ section, title, shape, basis, name, use },
+  });
+const shown = named('answer');
+const sent = named('request');
 
 /** In the order of the interface's sections. */
 export const NAMED_SHAPES: readonly NamedShape[] = [

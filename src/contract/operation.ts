@@ -1,11 +1,10 @@
 /** The shape of an operation row, and the types derived from one. */
 
 import type { Basis } from './basis.ts';
-import type { EventName } from './events.ts';
+import { EVENTS, type EventName } from './events.ts';
 import type { CompleteOf, InputFields, Shape, ValueOf, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
 import type { PAGE_META } from './resources.ts';
-import type { TogetherCheck } from './together.ts';
 
 /** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
 export const EFFECTS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'] as const;
@@ -42,7 +41,7 @@ export interface Operation {
   readonly repeat: Repeat;
   /** Methods besides GET by which a service may read this; an override may choose among them, and no others. */
   readonly alsoReadBy?: readonly Method[];
-  /** Method, path and body are the caller's own words; see `raw.ts`. */
+  /** Method, path and body are the caller's own words; see `calls.ts`. */
   readonly raw?: true;
   /**
    * Of the sandbox alone: asked, nothing of what it holds changes. No number is taken, no timer fires, no fault is met,
@@ -126,16 +125,15 @@ export interface RawAnswer {
 /** Where a list stands; a member the service does not tell is absent. */
 export type PageFacts = ValueOf<typeof PAGE_META> & { readonly has_more?: boolean };
 
-type Answer<Row, Read extends 'wire' | 'complete'> = Row extends {
-  readonly returns: Returns<infer Kind, infer S>;
+interface Answers<Single> {
+  readonly none: undefined;
+  readonly raw: RawAnswer;
+  readonly one: Single;
+  readonly list: ListPage<Single>;
+  readonly page: ListPage<Single>;
 }
-  ? Kind extends 'none'
-    ? undefined
-    : Kind extends 'raw'
-      ? RawAnswer
-      : Kind extends 'one'
-        ? Made<S, Read>
-        : ListPage<Made<S, Read>>
+type Answer<Row, Read extends 'wire' | 'complete'> = Row extends { readonly returns: Returns<infer Kind, infer S> }
+  ? Answers<Made<S, Read>>[Kind]
   : never;
 type Made<S extends Shape, Read> = Read extends 'wire' ? WireOf<S> : CompleteOf<S>;
 
@@ -145,3 +143,35 @@ export type ResultOf<Row> = Answer<Row, 'wire'>;
 export type ReplyOf<Row> = Answer<Row, 'complete'>;
 /** One entry of a list operation. */
 export type ItemOf<Row> = ResultOf<Row> extends ListPage<infer Item> ? Item : never;
+
+// What is wrong with an input although each of its fields is right: the sandbox asks it of every request; commands of the sandbox,
+// steps of a scenario and methods of the library are checked before anything is sent.
+
+interface Together {
+  /** Names of the fields that are there. */
+  readonly given: ReadonlySet<string>;
+  /** Those whose values are known before the first step. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What a field is called where it is typed; its own name when left out. */
+  readonly called?: (field: string) => string;
+}
+
+/** With the field it stands at; none where it is about several. */
+type Mismatch = { readonly field?: string | undefined; readonly text: string };
+export type TogetherCheck = (step: Together) => Mismatch | undefined;
+
+/** Of these fields there is exactly one. */
+export const oneOf =
+  (...names: readonly string[]): TogetherCheck =>
+  ({ given, called = name => name }) =>
+    names.filter(name => given.has(name)).length === 1
+      ? undefined
+      : { text: `one of ${names.map(called).join(' and ')} is needed` };
+
+/** Events of a subscription are names that there are. */
+export const knownEvents: TogetherCheck = ({ values: { events } }) => {
+  if (!Array.isArray(events)) return undefined;
+  if (events.length === 0) return { field: 'events', text: 'events must not be empty; * is all' };
+  const other = events.find(name => name !== '*' && !Object.hasOwn(EVENTS, String(name)));
+  return other === undefined ? undefined : { field: 'events', text: `${JSON.stringify(other)} is no event; * is all` };
+};

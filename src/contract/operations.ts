@@ -3,7 +3,7 @@ import { assumed, stated } from './basis.ts';
 import { CARD, CARD_ID, CARD_STATUSES, CREATE_CARD, DETAILS, FUND_CARD, FUNDING, WITHDRAW_CARD } from './card.ts';
 import { choice, integer, text, time } from './field.ts';
 import { LIMITS, within } from './limits.ts';
-import { listOf, nothing, one, pageOf, rowsWith } from './operation.ts';
+import { knownEvents, listOf, nothing, one, pageOf, rowsWith } from './operation.ts';
 import {
   ADDRESS,
   BIN,
@@ -18,7 +18,6 @@ import {
   WEBHOOK_ID,
   WEBHOOK_WITH_SECRET,
 } from './resources.ts';
-import { knownEvents } from './together.ts';
 
 const card = { card_id: CARD_ID };
 const webhook = { webhook_id: WEBHOOK_ID };

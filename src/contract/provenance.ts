@@ -53,11 +53,7 @@ export function facts(overrides: Overrides): readonly Fact[] {
 }
 
 /** Order of sections: 2.7 before 3, 4.5 before 5. */
-function sectionOrder(a: Section, b: Section): number {
-  const [major = 0, minor = 0] = a.split('.').map(Number);
-  const [otherMajor = 0, otherMinor = 0] = b.split('.').map(Number);
-  return major - otherMajor || minor - otherMinor;
-}
+const { compare: sectionOrder } = new Intl.Collator('en', { numeric: true });
 
 type About = Pick<Fact, 'kind' | 'name' | 'what'> & { readonly section: Section; readonly doc?: string | undefined };
 

@@ -3,7 +3,7 @@
  * implements it; commands, the journal and events use it and know nothing of HTTP.
  */
 
-import type { CliError } from '../core/errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
 import type { Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
@@ -133,11 +133,49 @@ export interface ServiceOf<T extends Table> {
 export type Service = ServiceOf<Calls>;
 
 /** What a command gets for looking: reading operations alone, so that no write can pass the guards by. */
-export interface Reader {
+export interface Reader extends Pick<Service, 'pages'> {
   read<N extends ReadName>(operation: N, input: InputOf<Calls[N]>, options?: ReadOptions): Promise<ResultOf<Calls[N]>>;
-  pages<N extends PagedName>(
-    operation: N,
-    input: InputOf<Calls[N]>,
-    options?: ReadOptions,
-  ): AsyncIterable<ListPage<ItemOf<Calls[N]>>>;
+}
+
+// Lists that a decision rests on: read again where rows moved, and refused where they may be incomplete.
+
+/** A list that moves while it is read is read again. */
+const READINGS = 3;
+
+interface WholeList<N extends PagedName> {
+  readonly reader: Reader;
+  readonly operation: N;
+  readonly input: InputOf<Calls[N]>;
+  /** A sentence: why a part of the list will not do. */
+  readonly because: string;
+}
+
+/**
+ * What `take` makes of the pages, where they are the whole list. `take` is called anew for each reading. Throws
+ * `contract_mismatch` where the third reading may still be incomplete, and what reading throws.
+ */
+export async function fromWholeList<N extends PagedName, T>(
+  { reader, operation, input, because }: WholeList<N>,
+  take: (pages: AsyncIterable<ListPage<ItemOf<Calls[N]>>>) => Promise<T>,
+): Promise<T> {
+  let doubt: string | undefined;
+  for (let reading = 1; reading <= READINGS; reading += 1) {
+    doubt = undefined;
+    const onIncomplete = (why: string) => {
+      doubt = why;
+    };
+    const taken = await take(reader.pages(operation, input, { onIncomplete }));
+    if (doubt === undefined) return taken;
+  }
+  throw incompleteList(operation, `${doubt}. ${because}`);
+}
+
+/** `contract_mismatch`: a decision would rest on a list that may be incomplete. */
+export function incompleteList(operation: string, why: string): CliError {
+  return new CliError('contract_mismatch', {
+    message: `the list of ${operation.split('.')[0]} may be incomplete: ${why}`,
+    notes: ['Run the command again: a list that changes while it is read looks like this.'],
+    operation,
+    outcome: 'not_sent',
+  });
 }

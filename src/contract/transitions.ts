@@ -1,23 +1,14 @@
 /** Interface 3: states and transitions, stated for cards, assumed for the rest. */
 import { assumed, type Basis, stated } from './basis.ts';
 
-export interface Transition {
-  readonly from: readonly string[];
-  readonly trigger: string;
-  readonly condition?: string;
-  readonly to: string;
-  readonly also?: string;
-  readonly basis: Basis;
-}
-
 /** From these states to another, by what triggers it. */
 const transition = (
   from: readonly string[],
   trigger: string,
   to: string,
   basis: Basis,
-  more?: Pick<Transition, 'condition' | 'also'>,
-): Transition => ({ from, trigger, to, basis, ...more });
+  more: { readonly condition?: string; readonly also?: string } = {},
+) => ({ from, trigger, to, basis, ...more });
 
 /** By what changes its state. */
 export const TRANSITIONS = {
@@ -75,4 +66,4 @@ export const TRANSITIONS = {
     transition(['pending'], 'confirmed', 'confirmed', stated('6', 'A-66'), { also: 'Credited exactly once.' }),
     transition(['pending'], 'failed', 'failed', assumed('A-66'), { also: 'No event.' }),
   ],
-} as const satisfies Record<string, readonly Transition[]>;
+} as const;

@@ -4,9 +4,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { CALLS } from '../contract/calls.ts';
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { ListPage, Operation } from '../contract/operation.ts';
-import { CALLS } from '../contract/raw.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { isObject, jsonOrUndefined } from '../core/objects.ts';
 import { withoutPatterns } from '../core/redaction.ts';

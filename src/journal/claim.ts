@@ -3,7 +3,7 @@
  * caller's own key and intents, the same change again, the same rows again, caps and approval; then the op is written down.
  * Nothing was sent by it, and nothing may be sent before it (docs/design/reliability.md, "The claim").
  */
-import { CALLS } from '../contract/raw.ts';
+import { CALLS } from '../contract/calls.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { resolveCommand, rowsNamed } from '../core/row-words.ts';

@@ -3,9 +3,9 @@
  * which the service fills in itself, stands in the contract.
  */
 import { hash } from 'node:crypto';
+import { CALLS } from '../contract/calls.ts';
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
-import { CALLS } from '../contract/raw.ts';
 
 interface DigestedRow {
   readonly operation: string;

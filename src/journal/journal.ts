@@ -1,7 +1,6 @@
 /** The journal of an account: plans are made, claimed and taken up here. What comes of their rows is a matter of `outcome.ts`. */
 
-import type { WriteName } from '../contract/calls.ts';
-import { CALLS } from '../contract/raw.ts';
+import { CALLS, type WriteName } from '../contract/calls.ts';
 import type { Service } from '../contract/service.ts';
 import { READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';

@@ -1,7 +1,6 @@
 /** What the changes of one run share: the op that is held, the service, time, and what a look needs. */
-import type { WriteName } from '../contract/calls.ts';
+import { CALLS, type WriteName } from '../contract/calls.ts';
 import type { Operation } from '../contract/operation.ts';
-import { CALLS } from '../contract/raw.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';

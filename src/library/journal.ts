@@ -1,8 +1,7 @@
 /** `intent` of `cardwright/client`: one change of a program through a journal. Loaded when one is sent. */
 import { hostname, userInfo } from 'node:os';
 import { readApprovers } from '../approvals/request.ts';
-import type { Input, WriteName } from '../contract/calls.ts';
-import { isJournaled } from '../contract/raw.ts';
+import { type Input, isJournaled, type WriteName } from '../contract/calls.ts';
 import type { Service } from '../contract/service.ts';
 import { notSent, usage } from '../core/errors.ts';
 import { intentFault } from '../core/names.ts';

@@ -3,8 +3,7 @@
  * managed file of the machine, the rules of the journal, and the profile. The strictest value of each limit counts, and a
  * refusal names the source that sets it.
  */
-import type { WriteName } from '../contract/calls.ts';
-import { CALLS } from '../contract/raw.ts';
+import { CALLS, type WriteName } from '../contract/calls.ts';
 import { HOUR } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, parseAmount, plainAmount, type Spending, spendingOf } from '../core/money.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CARD_STATUSES } from '../contract/card.ts';
 import { LIMITS } from '../contract/limits.ts';
-import { incompleteList } from '../contract/whole-list.ts';
+import { incompleteList } from '../contract/service.ts';
 import { DAY, HOUR, isoTime, MINUTE, SECOND, wholeSeconds } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { MirrorDatabase } from './file.ts';

@@ -1,6 +1,5 @@
 /** One money operation through the journal: a run of one row (docs/design/reliability.md, section 5). */
-import type { WriteName } from '../contract/calls.ts';
-import { CALLS } from '../contract/raw.ts';
+import { CALLS, type WriteName } from '../contract/calls.ts';
 import type { Answered, Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';

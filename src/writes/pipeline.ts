@@ -16,8 +16,7 @@
  * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that waits for approval is durable; its resume
  * is measured against the limits anew. A probe of keys, which no journal keeps, checks the limits itself.
  */
-import type { WriteName } from '../contract/calls.ts';
-import { CALLS, isJournaled } from '../contract/raw.ts';
+import { CALLS, isJournaled, type WriteName } from '../contract/calls.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Run } from '../journal/run.ts';

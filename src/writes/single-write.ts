@@ -1,7 +1,6 @@
 /** One write of a command: what it asks for, what is asked of a person, and what is said where the wallet refuses it. */
 
-import type { Input, Result, WriteName } from '../contract/calls.ts';
-import { CALLS, isJournaled } from '../contract/raw.ts';
+import { CALLS, type Input, isJournaled, type Result, type WriteName } from '../contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError, undefinedOn } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';

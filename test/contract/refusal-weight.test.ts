@@ -1,9 +1,9 @@
 /** What a refusal proves: the table in the code, and the rule for each operation and word. */
 import { describe, expect, test } from 'vitest';
+import { RAW_OPERATIONS } from '../../src/contract/calls.ts';
 import { REFUSAL_RULES, type RefusalFacts, ruleFor } from '../../src/contract/evidence.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { RAW_OPERATIONS } from '../../src/contract/raw.ts';
 import { REFUSALS, type RefusalName } from '../../src/contract/refusals.ts';
 
 const FACTS = { status: 409, inServiceForm: true, saysKeyReused: false, keyOfCaller: false } as const;

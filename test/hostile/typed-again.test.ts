@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { type Command, commandsOf } from '../../src/cli/parsing/declaration.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { WriteName } from '../../src/contract/calls.ts';
-import { CALLS } from '../../src/contract/raw.ts';
+import { CALLS } from '../../src/contract/calls.ts';
 import type { WriteOperation } from '../support/card-books.ts';
 import { arena } from './arena.ts';
 

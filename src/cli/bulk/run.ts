@@ -4,8 +4,7 @@
  */
 
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
-import type { WriteName } from '../../contract/calls.ts';
-import { CALLS } from '../../contract/raw.ts';
+import { CALLS, type WriteName } from '../../contract/calls.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { capital } from '../../core/row-words.ts';

@@ -2,9 +2,8 @@
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import type { Reader } from '../../contract/service.ts';
+import { fromWholeList, type Reader } from '../../contract/service.ts';
 import { violation } from '../../contract/violation.ts';
-import { fromWholeList } from '../../contract/whole-list.ts';
 import { durationOf, instantOf, isoTime } from '../../core/durations.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';

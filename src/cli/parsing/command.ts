@@ -1,8 +1,7 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
-import type { Table } from '../../contract/calls.ts';
+import { CALLS, type Table } from '../../contract/calls.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';
-import { CALLS } from '../../contract/raw.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Listing, lineBlock, type Presentation } from '../../terminal/view.ts';
 import { type BulkInput, type BulkOperation, rowSource, runFlagsOf } from '../bulk/flags.ts';

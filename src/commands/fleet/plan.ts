@@ -8,7 +8,7 @@ import { command } from '../../cli/parsing/command.ts';
 import { eachTime, local, option, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { recentCards } from '../../cli/recent-cards.ts';
-import { fromWholeList, incompleteList } from '../../contract/whole-list.ts';
+import { fromWholeList, incompleteList } from '../../contract/service.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { type Cents, cents, centsOf, dollars, toCents } from '../../core/money.ts';

@@ -4,10 +4,9 @@ import { PAGING_FLAGS, type Paging, pagedListing, pagesAsked } from '../../cli/l
 import { command as declareCommand } from '../../cli/parsing/command.ts';
 import type { Arguments, Command, Declaration } from '../../cli/parsing/declaration.ts';
 import { argument, type FlagSources, flagName, type OwnFlag } from '../../cli/parsing/flag.ts';
-import type { PagedName } from '../../contract/calls.ts';
+import { CALLS, type PagedName } from '../../contract/calls.ts';
 import type { Field } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ListPage, Operation, ResultOf } from '../../contract/operation.ts';
-import { CALLS } from '../../contract/raw.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
 import type { Listing } from '../../terminal/view.ts';

@@ -7,10 +7,9 @@ import { NAMED_SHAPES, namedShape } from '../named-shapes.ts';
 import type { Operation } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { PAGE_META } from '../resources.ts';
-import { ADMIN_OPERATIONS, type AdminName } from '../sandbox/admin.ts';
+import { ADMIN_OPERATIONS, type AdminName, START_OPTIONS } from '../sandbox/admin.ts';
 import { DIALECT_NAMES, FAULT, FAULT_BODY, FAULT_SHAPES } from '../sandbox/faults.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../sandbox/methods.ts';
-import { START_OPTIONS } from '../sandbox/start-options.ts';
 
 /**
  * How a set of declarations is written. `answer`: what a service answers, where a member that need not be there may be null too,

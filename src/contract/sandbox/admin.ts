@@ -5,10 +5,11 @@
  */
 import type { NameIn } from '../calls.ts';
 import { must, nullable } from '../field.ts';
+import { LIMITS } from '../limits.ts';
 import { choice, flag, integer, list, money, object, text, time } from '../own-field.ts';
 import type { ServiceOf } from '../service.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
-import { type DialectName, FAULT_OPERATIONS } from './faults.ts';
+import { DIALECT_NAMES, type DialectName, FAULT_OPERATIONS } from './faults.ts';
 import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { PAGE_OPERATIONS } from './page.ts';
 import { change, one, reading, THOROUGH, TIMED } from './row.ts';
@@ -45,6 +46,46 @@ export interface AccountsServerOptions extends Pick<ServerOptions, 'port' | 'rat
   readonly behind?: { readonly bind: string; readonly host: string } | undefined;
 }
 
+// Options of `startSandbox()`, the sandbox for test suites and other programs: their types and their check are made from these.
+
+const START_CLOCK = { mode: must(choice(['real', 'frozen'], 'How it goes.')), at: time('Where it stands.') } as const;
+
+export const START_OPTIONS = {
+  store: text('`memory`, or the path of a file that is kept, made with mode 0600.', { defaults: 'memory' }),
+  listen: choice(['tcp', 'socket'], 'A port of 127.0.0.1, or a private socket, for clients that can be given one.', {
+    defaults: 'tcp',
+  }),
+  port: integer('For `tcp`; any free one when left out or 0.', { min: 0, max: 65_535 }),
+  seed: integer('Fixes ids, card numbers and codes, so that two runs are alike.', { min: 0, defaults: 1 }),
+  ids: choice(['derived', 'counted'], '`card_` and 24 characters as the service has them, or `card_1`, `req_2`.', {
+    defaults: 'derived',
+  }),
+  data: choice(['empty', 'demo'], '`empty` has eight BINs, `demo` also cards, transactions and a webhook.', {
+    defaults: 'empty',
+  }),
+  wallet: money('USD in the wallet of data set `empty`, and of no other.', { min: 0, defaults: 0 }),
+  dialect: choice(DIALECT_NAMES, 'How the sandbox speaks.', { defaults: 'default' }),
+  clock: object(START_CLOCK, 'Real time, or frozen at an ISO 8601 time until `advance` moves it.', {
+    defaults: 'real',
+  }),
+  rateLimits: flag(
+    `${LIMITS.detailsRate.max} reads of card details and ${LIMITS.generalRate.max} other requests a minute, as the service limits them.`,
+    { defaults: 'true' },
+  ),
+  timers: choice(['live', 'on-request'], 'Expiries happen by themselves, or at the next request or `advance`.', {
+    defaults: 'live',
+  }),
+  deliveries: choice(['live', 'on-deliver'], 'Webhooks are sent as they become due, or when `deliver` is called.', {
+    defaults: 'live',
+  }),
+  allowRemoteWebhooks: flag('Webhooks may go to other machines, over https.'),
+  webhookSecret: text('Signing secret of subscriptions that name none; generated when left out.', {
+    secret: true,
+    minLength: LIMITS.webhookSecret.min,
+    printable: true,
+  }),
+} as const;
+
 const PARKED = { ...TIMED, error: must(text('Why it could not happen.')) } as const;
 
 const STATUS = {
@@ -65,13 +106,6 @@ const STATUS = {
   ),
   ledger_faults: list(text('Broken invariant.'), 'What does not hold.'),
   timers_parked: list(object(PARKED, 'One of them.'), 'Timers that failed and are out of the way.'),
-} as const;
-
-const DOCUMENTS = {
-  openapi: reading('The service as an OpenAPI document', 'GET /openapi.json', { returns: one({}) }),
-  'openapi.sandbox': reading('This control surface as an OpenAPI document', 'GET /openapi-sandbox.json', {
-    returns: one({}),
-  }),
 } as const;
 
 export const ADMIN_OPERATIONS = {
@@ -105,7 +139,10 @@ export const ADMIN_OPERATIONS = {
   ...HOLDING_OPERATIONS,
   ...PAGE_OPERATIONS,
   ...SCENARIO_OPERATIONS,
-  ...DOCUMENTS,
+  openapi: reading('The service as an OpenAPI document', 'GET /openapi.json', { returns: one({}) }),
+  'openapi.sandbox': reading('This control surface as an OpenAPI document', 'GET /openapi-sandbox.json', {
+    returns: one({}),
+  }),
 } as const;
 
 // Types of its calls.

@@ -6,10 +6,9 @@ import { DAY } from '../../core/durations.ts';
 import { isObject } from '../../core/objects.ts';
 import { EVENTS } from '../events.ts';
 import { type InputFields, must, nullable, type Shape } from '../field.ts';
-import { METHODS } from '../operation.ts';
+import { METHODS, type TogetherCheck } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
 import { choice, flag, integer, number, object, text, time } from '../own-field.ts';
-import type { TogetherCheck } from '../together.ts';
 import { type Problem, shapeProblem, wordOf } from '../violation.ts';
 import { change, listOf, look, nothing, one, pageOf, paging } from './row.ts';
 

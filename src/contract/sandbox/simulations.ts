@@ -5,10 +5,9 @@
 import { CARD_ID, CARD_STATUSES } from '../card.ts';
 import { type Field, must } from '../field.ts';
 import { LIMITS } from '../limits.ts';
-import { type Operation, rowsWith } from '../operation.ts';
+import { type Operation, oneOf, rowsWith } from '../operation.ts';
 import { choice, flag, integer, list, money, text } from '../own-field.ts';
 import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
-import { oneOf } from '../together.ts';
 import { one } from './row.ts';
 
 const seen = text('Identifier made or changed by it.');

@@ -3,6 +3,7 @@
 import { durationOf } from '../../core/durations.ts';
 import { CARD, CARD_ID, CARD_STATUSES } from '../card.ts';
 import { must, nullable } from '../field.ts';
+import { oneOf, type TogetherCheck } from '../operation.ts';
 import { choice, flag, integer, list, money, number, object, rows, sealed, text, time } from '../own-field.ts';
 import {
   CURRENCIES,
@@ -12,7 +13,6 @@ import {
   TRANSACTION_STATUSES,
   TRANSACTION_TYPES,
 } from '../resources.ts';
-import { oneOf, type TogetherCheck } from '../together.ts';
 import { CHALLENGE_STATUSES, CLOCK_MODES } from './basis.ts';
 import { DIALECT_NAMES } from './faults.ts';
 import { BETWEEN, change, listOf, look, one, pageOf, paging, reading, THOROUGH, TIMED } from './row.ts';

@@ -1,11 +1,6 @@
 /** Programs that check a signature, three lines each, to be copied: `secret` is text, `body` the bytes, `signature` the header. */
 
-interface SignatureCheck {
-  readonly language: 'Node' | 'Python';
-  readonly text: string;
-}
-
-export const SIGNATURE_CHECKS: readonly SignatureCheck[] = [
+export const SIGNATURE_CHECKS = [
   {
     language: 'Node',
     text: `import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -18,4 +13,4 @@ const holds = signature.length === 64 && timingSafeEqual(Buffer.from(expected), 
 expected = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 holds = hmac.compare_digest(expected.encode(), signature.encode())`,
   },
-];
+] as const;

@@ -17,13 +17,6 @@ export const DEVIATIONS = {
 } as const;
 type Deviation = keyof typeof DEVIATIONS;
 
-interface SignatureMatch {
-  /** Place of the secret among those handed in. */
-  readonly secret: number;
-  /** Empty for a signature exactly as documented. */
-  readonly deviations: readonly Deviation[];
-}
-
 /** Bytes of a digest that was received, or of a key, and how they differ from what is documented. */
 interface Read {
   readonly bytes: Buffer;
@@ -56,15 +49,11 @@ export function sign(bytes: Uint8Array, secret: Secret): string {
 /**
  * The secret that made one of the received signatures, or undefined. Tries the secret's text first and what its
  * `whsec_` part decodes to second (A-72); a match as documented wins over one that deviates. Digests are compared in
- * constant time, every one with every secret.
+ * constant time, every one with every secret. `secret` is its place among those handed in.
  */
-export function matchSignature(
-  bytes: Uint8Array,
-  received: string,
-  secrets: readonly Secret[],
-): SignatureMatch | undefined {
+export function matchSignature(bytes: Uint8Array, received: string, secrets: readonly Secret[]) {
   const candidates = readSignatures(received);
-  const matches: SignatureMatch[] = [];
+  const matches: { readonly secret: number; readonly deviations: readonly Deviation[] }[] = [];
   for (const [secret, text] of secrets.entries()) {
     for (const key of keysOf(text)) {
       const expected = hmac(bytes, key.bytes);
@@ -141,20 +130,20 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
 
 // Why a signature does not match: the usual mistakes, each proved by a match once it is undone.
 
-type Mistake =
-  | 'no_signature'
-  | 'not_a_digest'
-  | 'newline_added'
-  | 'newline_removed'
-  | 'line_ends_changed'
-  | 'json_written_again'
-  | 'secret_has_space_around';
+/** Each with one sentence for a person. */
+const MISTAKES = {
+  no_signature: 'The signature is empty.',
+  not_a_digest: 'The signature is not 64 hex digits, alone, in a list or behind a prefix.',
+  newline_added: 'The payload has a line end too many: it was signed without.',
+  newline_removed: 'The payload was signed with a line end that is missing here.',
+  line_ends_changed: 'Line ends were changed between LF and CRLF.',
+  json_written_again: 'The payload was parsed and written again: use the bytes as they came, before any JSON parser.',
+  secret_has_space_around: 'White space around the secret is part of it on one side only.',
+} as const;
+type Mistake = keyof typeof MISTAKES;
 
-export interface Explanation {
-  readonly mistake: Mistake;
-  /** One sentence for a person. */
-  readonly says: string;
-}
+const explained = (mistake: Mistake) => ({ mistake, says: MISTAKES[mistake] });
+export type Explanation = ReturnType<typeof explained>;
 
 /**
  * What explains that `received` matches none of the secrets; empty when nothing we know does. Each but the first two
@@ -166,35 +155,24 @@ export function explainMismatch(
   secrets: readonly Secret[],
 ): readonly Explanation[] {
   const given = received.trim();
-  if (given === '') return [{ mistake: 'no_signature', says: 'The signature is empty.' }];
+  if (given === '') return [explained('no_signature')];
   const found = [...bodyMistakes(bytes, given, secrets), ...secretMistakes(bytes, given, secrets)];
-  if (found.length > 0) return found;
-  return digestLooking(given)
-    ? []
-    : [{ mistake: 'not_a_digest', says: 'The signature is not 64 hex digits, alone, in a list or behind a prefix.' }];
+  return found.length > 0 || digestLooking(given) ? found : [explained('not_a_digest')];
 }
 
 function bodyMistakes(bytes: Uint8Array, received: string, secrets: readonly Secret[]): Explanation[] {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   const matches = (body: string) => matchSignature(Buffer.from(body), received, secrets) !== undefined;
-  const lineEnds = [text.replaceAll('\r\n', '\n'), text.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')];
-  const tries: readonly (readonly [Mistake, string, readonly string[]])[] = [
-    [
-      'newline_added',
-      'The payload has a line end too many: it was signed without.',
-      [text.replace(/\n$/, ''), text.replace(/\r?\n$/, ''), text.trimEnd()],
-    ],
-    ['newline_removed', 'The payload was signed with a line end that is missing here.', [`${text}\n`, `${text}\r\n`]],
-    ['line_ends_changed', 'Line ends were changed between LF and CRLF.', lineEnds],
-    [
-      'json_written_again',
-      'The payload was parsed and written again: use the bytes as they came, before any JSON parser.',
-      writtenAgain(text),
-    ],
+  const unixEnds = text.replaceAll('\r\n', '\n');
+  const tries: readonly (readonly [Mistake, readonly string[]])[] = [
+    ['newline_added', [text.replace(/\n$/, ''), text.replace(/\r?\n$/, ''), text.trimEnd()]],
+    ['newline_removed', [`${text}\n`, `${text}\r\n`]],
+    ['line_ends_changed', [unixEnds, unixEnds.replaceAll('\n', '\r\n')]],
+    ['json_written_again', writtenAgain(text)],
   ];
   // Writing JSON again also undoes a line end around it; the smaller mistake, which stands first, is the one that was made.
-  const found = tries.find(([, , bodies]) => bodies.some(body => body !== text && matches(body)));
-  return found === undefined ? [] : [{ mistake: found[0], says: found[1] }];
+  const found = tries.find(([, bodies]) => bodies.some(body => body !== text && matches(body)));
+  return found === undefined ? [] : [explained(found[0])];
 }
 
 /** The JSON of a text in the forms that the usual libraries write. */
@@ -219,10 +197,7 @@ function secretMistakes(bytes: Uint8Array, received: string, secrets: readonly S
     const text = secret.expose();
     return [text.trim(), `${text}\n`].filter(other => other !== text && other !== '').map(other => new Secret(other));
   });
-  if (matchSignature(bytes, received, around) === undefined) return [];
-  return [
-    { mistake: 'secret_has_space_around', says: 'White space around the secret is part of it on one side only.' },
-  ];
+  return matchSignature(bytes, received, around) === undefined ? [] : [explained('secret_has_space_around')];
 }
 
 function digestLooking(received: string): boolean {

@@ -6,9 +6,9 @@
 import type { CompleteOf, Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { ERROR_BODY } from '../../contract/resources.ts';
+import { START_OPTIONS } from '../../contract/sandbox/admin.ts';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
-import { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { withoutUndefined } from '../../core/objects.ts';

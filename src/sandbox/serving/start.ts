@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { InputFields } from '../../contract/field.ts';
-import type { START_OPTIONS } from '../../contract/sandbox/start-options.ts';
+import type { START_OPTIONS } from '../../contract/sandbox/admin.ts';
 import { bytesWithin } from '../../core/input-limits.ts';
 import { toCents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
