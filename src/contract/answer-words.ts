@@ -3,17 +3,17 @@
  * them is shown, so every usual one counts: a word of failure in a 2xx answer is never success. What a row's own shape
  * names as a value of a field is an ordinary value of it and no such word.
  */
-import { isObject } from '../core/objects.ts';
+import { isObject, type Values } from '../core/objects.ts';
 import { ENVELOPES } from './envelopes.ts';
 
 /** Names without case and separators; words as the parts of a value, in lower case. */
 const ANSWER_WORDS = {
-  /** Members that hold an error when they hold anything. */
+  /** Values that hold an error when they hold anything. */
   errors: ['error', 'errors', 'fault', 'exception'],
-  /** Members that say yes or no. */
+  /** Values that say yes or no. */
   successes: ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'approved', 'accepted', 'executed', 'completed'],
   failures: ['failed', 'failure', 'declined', 'rejected', 'iserror', 'haserror', 'haserrors'],
-  /** Members that hold one of the words below, or the number of an HTTP error. */
+  /** Values that hold one of the words below, or the number of an HTTP error. */
   states: ['status', 'state', 'result', 'outcome'],
   codes: ['status', 'code', 'statuscode', 'httpstatus'],
   failing: [
@@ -36,8 +36,6 @@ interface AnswerWord {
   readonly text: string;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Values of a field that the row itself names. */
 type Choices = (name: string) => readonly string[] | undefined;
 
@@ -51,7 +49,7 @@ export function answerWord(body: unknown, choices: Choices): AnswerWord | undefi
   return found.find(({ says }) => says === 'no') ?? found[0];
 }
 
-function wordsIn(members: Members, at: string, choices: Choices): AnswerWord[] {
+function wordsIn(members: Values, at: string, choices: Choices): AnswerWord[] {
   return Object.entries(members).flatMap(([name, value]) => {
     if (typeof value === 'string' && choices(name)?.includes(value)) return [];
     // Told by its plain name: what else stands in a name of the service is not repeated.

@@ -2,14 +2,14 @@
  * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
  * effect (docs/design/reliability.md, section 3). Pure; who reads, and when, is the client's matter.
  */
+
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { instantOf, MINUTE } from '../core/durations.ts';
 import { type Cents, centsOf } from '../core/money.ts';
+import type { Values } from '../core/objects.ts';
 import { EVENTS } from './events.ts';
 import type { Operation, Transfer } from './operation.ts';
 import { REFUSALS, type RefusalName } from './refusals.ts';
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** Card and wallet, in cents; without the wallet where it is no evidence: the other rows of a run move it too. */
 export interface Balances {

@@ -6,7 +6,7 @@
  */
 import { CliError } from '../core/errors.ts';
 import { notJson } from '../core/json-position.ts';
-import { isObject, jsonOrUndefined } from '../core/objects.ts';
+import { isObject, jsonOrUndefined, type Values } from '../core/objects.ts';
 import type { OperationName } from './calls.ts';
 import { HEADERS, type HeaderName } from './envelopes.ts';
 import { METHODS, type Method, type Operation } from './operation.ts';
@@ -16,7 +16,7 @@ export interface OperationOverride {
   readonly method?: Method;
   readonly path?: `/${string}`;
   /** Fixed members added to the body, for example `{ "status": "frozen" }`. */
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: Values;
 }
 
 export interface Overrides {
@@ -57,7 +57,7 @@ const ROWS = Object.entries(OPERATIONS).map(([name, row]) => ({ name: name as Op
 type Named = (typeof ROWS)[number];
 type Route = ReturnType<typeof routeOf>;
 
-/** Members of the file that would make an operation another one, with why. */
+/** Values of the file that would make an operation another one, with why. */
 function* problemsOf(overrides: Overrides): Generator<string, undefined> {
   for (const named of ROWS) {
     const override = overrides.operations[named.name];
@@ -261,17 +261,15 @@ function segments(path: string): string[] {
 // Which operation a method and a path mean, by the rows and what the profile overrides: a change has the same guards however it
 // is asked for.
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Its path is without the query. */
-type RawRequest = Readonly<Record<'method' | 'path', string>> & { readonly body: Members | undefined };
+type RawRequest = Readonly<Record<'method' | 'path', string>> & { readonly body: Values | undefined };
 
 export interface Matched {
   readonly operation: OperationName;
   /** Parameters of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Members of the body the caller gave; those an override fixes are left out, for they are sent anyway. */
-  readonly body: Members;
+  /** Values of the body the caller gave; those an override fixes are left out, for they are sent anyway. */
+  readonly body: Values;
 }
 
 /** The operation; of several that share a route the one whose fixed members stand in the body. */

@@ -4,7 +4,7 @@
  */
 import { containsSecret } from '../core/card-numbers.ts';
 import { amountBehindNoise, cents, centsOf, dollars, isTooLarge, plainAmount } from '../core/money.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, type Values } from '../core/objects.ts';
 import { holdsKeyOrSecret } from '../core/redaction.ts';
 import { type Basis, basisText } from './basis.ts';
 import type { AnyField, Shape } from './field.ts';
@@ -216,8 +216,6 @@ export function shapeProblem(shape: Shape, values: Values): Problem | undefined 
     ...wordOf(known, unknown),
   };
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** An object whose shape names nothing may hold anything. */
 const isNamed = (shape: Shape) => Object.keys(shape).length > 0;

@@ -1,5 +1,5 @@
 /** Card numbers in texts that should hold none: 13 to 19 digits with a right check digit, in any script and groups. */
-import { isObject } from './objects.ts';
+import { isObject, type Values } from './objects.ts';
 import { asRead, holdsKeyOrSecret, REDACTED } from './redaction.ts';
 
 const [SHORTEST_NUMBER, LONGEST_NUMBER] = [13, 19];
@@ -97,8 +97,6 @@ function luhnSum(digits: string): number {
 
 // Values that came from a service, without card numbers: an answer or an event that is no card's details.
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Whether the last four digits of a card have that name. */
 export const isLastFour = (name: string) => /last_?(?:4|four)$/i.test(name);
 
@@ -116,7 +114,7 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
     hidden.add(at);
     return clean;
   };
-  const masked = (part: unknown, at: string, name: string, beside: Members): unknown => {
+  const masked = (part: unknown, at: string, name: string, beside: Values): unknown => {
     if (typeof part === 'string') {
       const clean = withoutCardNumbers(part);
       const isKept = clean === part || (staysWhole(name) && !endsInLastFour(part, beside));
@@ -169,7 +167,7 @@ export function isInexact(value: number): boolean {
   return !Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
-function endsInLastFour(text: string, beside: Members): boolean {
+function endsInLastFour(text: string, beside: Values): boolean {
   const digits = text.replace(/[^0-9]/g, '');
   const isFour = (name: string) => isLastFour(name) && /^[0-9]{4}$/.test(String(beside[name]));
   return Object.keys(beside).some(name => isFour(name) && digits.endsWith(String(beside[name])));

@@ -1,7 +1,10 @@
 /** Values of JSON, and copies of objects. */
 
+/** Values by their names, as an object of JSON has them. */
+export type Values = Readonly<Record<string, unknown>>;
+
 /** Whether a value of JSON is an object: not an array, not null. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -15,7 +18,7 @@ export function jsonOrUndefined(text: string): unknown {
 }
 
 /** What is given of an object. */
-export function withoutUndefined(object: object): Readonly<Record<string, unknown>> {
+export function withoutUndefined(object: object): Values {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 

@@ -17,7 +17,7 @@ import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { instantOf } from '../core/durations.ts';
 import { CliError, notSent } from '../core/errors.ts';
 import { bytesWithin } from '../core/input-limits.ts';
-import { isObject, jsonOrUndefined } from '../core/objects.ts';
+import { isObject, jsonOrUndefined, type Values } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
 import type { Clock } from '../platform/host.ts';
@@ -215,15 +215,13 @@ function gone(what: string, cause: unknown): CliError {
 
 // A delivered payload as an event, whatever its names are (A-73). Read only after its signature was checked.
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a payload. Never throws: what is no JSON object is an event without a type. Card numbers are hidden, as an event is no card's
  * details; `hidden` and `inexact` tell where in its object they stood, and where a number has more digits than are kept.
  */
-export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>) {
+export function readEvent(bytes: Uint8Array, headers: Values) {
   const value = jsonOrUndefined(new TextDecoder().decode(bytes));
-  const payload: Fields = isObject(value) ? value : {};
+  const payload: Values = isObject(value) ? value : {};
   const created = textOf(payload, 'created_at');
   const { value: data, hidden, inexact } = maskedValue(dataOf(payload), staysWhole);
   const idHeader = EVENT_ID_HEADERS.map(name => headers[name.toLowerCase()]).find(each => typeof each === 'string');
@@ -237,7 +235,7 @@ export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, un
   return { event, hidden, inexact };
 }
 
-function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | undefined {
+function textOf(payload: Values, slot: keyof typeof EVENT_ENVELOPE): string | undefined {
   for (const name of [slot, ...(EVENT_ENVELOPE[slot].also ?? [])]) {
     const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
     if (typeof value === 'string' && value !== '') return value;
@@ -246,7 +244,7 @@ function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | un
   return undefined;
 }
 
-function dataOf(payload: Fields): unknown {
+function dataOf(payload: Values): unknown {
   for (const path of EVENT_DATA) {
     let value: unknown = payload;
     for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

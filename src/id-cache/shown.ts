@@ -8,7 +8,7 @@ import { CALLS } from '../contract/calls.ts';
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { ListPage, Operation } from '../contract/operation.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { isObject, jsonOrUndefined } from '../core/objects.ts';
+import { isObject, jsonOrUndefined, type Values } from '../core/objects.ts';
 import { withoutPatterns } from '../core/redaction.ts';
 import { preparePrivateFolder, readPrivate, replaceFile } from '../files/private-files.ts';
 import type { Host, Randomness } from '../platform/host.ts';
@@ -44,8 +44,6 @@ export interface Whose {
   readonly profile: string;
   readonly place: string;
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** More than anybody looks through; the file stays below 100 KB. */
 export const MOST_SHOWN = 500;

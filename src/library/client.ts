@@ -16,15 +16,13 @@ import { shapeProblem } from '../contract/violation.ts';
 import { DAY, REQUEST_TOTAL_MS } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { centsOf } from '../core/money.ts';
-import { isObject, withoutUndefined } from '../core/objects.ts';
+import { isObject, type Values, withoutUndefined } from '../core/objects.ts';
 import { Secret } from '../core/secret.ts';
 import { type FolderFacts, foldersFor } from '../platform/folders.ts';
 import { checkBaseUrl, keyMode, readKey } from '../profile/parts.ts';
 import type { ChosenJournal, openNamedCalls } from './journal.ts';
 
 declare const CARDWRIGHT_VERSION: string;
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** Options of `createClient` that are values of JSON; all of them are described in scripts/library-client.d.cts. */
 const CLIENT_OPTIONS = {

@@ -1,11 +1,12 @@
 /** Who has a say when a signal comes: a child at the terminal, a write on the wire, a card on the screen. */
 
 import { setMaxListeners } from 'node:events';
+import { kill } from 'node:process';
 
 /** True while a process of this number runs: signal 0 reaches nobody, and one of another user is there all the same. */
 export function isRunning(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { CliError, notSent } from '../core/errors.ts';
-import { isObject, jsonOrUndefined } from '../core/objects.ts';
+import { isObject, jsonOrUndefined, type Values } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { readOrdinary } from '../files/private-files.ts';
 import { checkBaseUrl, checkNewProfileName, type KeyMode, keyMode, quoted, readKey } from './parts.ts';
@@ -75,7 +75,7 @@ export async function readOnlyProfiles(configFolder: string): Promise<ProfileFil
 }
 
 /** The only place where stored keys are exposed. What such a key tells of itself is not written beside it. */
-function entryOf({ name: _, key, mode, hint, ...entry }: Profile): JsonRecord {
+function entryOf({ name: _, key, mode, hint, ...entry }: Profile): Values {
   return { ...entry, ...(key === undefined ? { mode, hint } : { key: key.expose() }) };
 }
 
@@ -84,8 +84,6 @@ export function profileFileText({ current, profiles }: ProfileFile): string {
   const entries = [...profiles.values()].map(profile => [profile.name, entryOf(profile)] as const);
   return `${JSON.stringify({ version: VERSION, current, profiles: Object.fromEntries(entries) }, undefined, 2)}\n`;
 }
-
-type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** What the file has of a key beside its source, and what that is. Of a key in the file itself nothing else is kept. */
 const KEY_PARTS = {
@@ -111,7 +109,7 @@ function parseProfile(name: string, entry: unknown): Profile {
   return { name, base_url, ...place, contract, settings };
 }
 
-function parsePlace(record: JsonRecord, at: string): KeyPlace {
+function parsePlace(record: Values, at: string): KeyPlace {
   const { key_source, mode, hint } = record;
   need(isText(key_source) && Object.hasOwn(KEY_PARTS, key_source), `${at}.key_source`);
   const kind = key_source as KeyPlace['key_source'];
@@ -141,12 +139,12 @@ function need(condition: boolean, where: string): asserts condition {
   if (!condition) throw damaged(`${where} is missing or not as it should be`);
 }
 
-function asRecord(value: unknown, where: string): JsonRecord {
+function asRecord(value: unknown, where: string): Values {
   need(isObject(value), where);
   return value;
 }
 
-function onlyKeys(record: JsonRecord, known: readonly string[], where: string): void {
+function onlyKeys(record: Values, known: readonly string[], where: string): void {
   const odd = Object.keys(record).find(key => !known.includes(key));
   if (odd !== undefined) throw damaged(`${where} holds something unknown`);
 }

@@ -9,7 +9,7 @@ import { shapeProblem } from '../contract/violation.ts';
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import { centsOf } from '../core/money.ts';
-import { isObject } from '../core/objects.ts';
+import { isObject, type Values } from '../core/objects.ts';
 import {
   faultyFile,
   listOf,
@@ -28,7 +28,7 @@ export interface Step extends YamlPosition {
   readonly nth: number;
   readonly operation: StepOperation;
   /** In wire form, references as they stand. */
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly input: Values;
   readonly as: string | undefined;
   readonly expect: unknown;
   /** Identifier of the error it must be refused with. */
@@ -74,7 +74,7 @@ export function readScenario(text: string, file: string): Scenario {
   const known = new Map<string, StepOperation>();
   const steps = value.steps.flatMap((step, index): readonly Step[] => {
     const path: YamlPath = ['steps', index];
-    const { as: named, expect, fails: refused, note, ...asked } = step as Readonly<Record<string, unknown>>;
+    const { as: named, expect, fails: refused, note, ...asked } = step as Values;
     const textOf = (word: string, written: unknown) => {
       if (typeof written === 'string' && written !== '') return written;
       return written === undefined ? undefined : fault([...path, word], `${word} must be text`);
@@ -116,11 +116,7 @@ interface Checking {
 }
 
 /** The fields of a step, held against the row of its operation; what an earlier step will have answered is not known yet. */
-function writtenInput(
-  operation: StepOperation,
-  written: unknown,
-  checking: Checking,
-): Readonly<Record<string, unknown>> {
+function writtenInput(operation: StepOperation, written: unknown, checking: Checking): Values {
   const { path, fault } = checking;
   const input = written ?? {};
   if (!isObject(input)) {
@@ -232,7 +228,7 @@ export interface StepDone {
 }
 
 /** Sends one operation; money of its input is in cents. */
-export type ExecuteStep = (operation: StepOperation, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+export type ExecuteStep = (operation: StepOperation, input: Values) => Promise<unknown>;
 
 /** Each step once it is done. Throws `check_failed` naming step and line of the first that is not as expected. */
 export async function* runScenario(
@@ -281,8 +277,8 @@ async function executed(
 }
 
 /** Throws a `RangeError` for a value that an earlier answer does not have, or has otherwise than the field takes it. */
-function inputOf({ operation, input }: Step, captured: Map<string, unknown>): Readonly<Record<string, unknown>> {
-  const values = resolved(input, captured) as Readonly<Record<string, unknown>>;
+function inputOf({ operation, input }: Step, captured: Map<string, unknown>): Values {
+  const values = resolved(input, captured) as Values;
   const fields = fieldsOf(operation);
   const problem = shapeProblem(fields, values);
   if (problem !== undefined) throw new RangeError(`${problem.field} ${problem.text}`);
@@ -313,7 +309,7 @@ export function differences(expected: unknown, found: unknown, at = ''): readonl
   }
   if (isObject(expected)) {
     if (typeof found !== 'object' || found === null) return [different(expected, found, at)];
-    const members = found as Readonly<Record<string, unknown>>;
+    const members = found as Values;
     return Object.entries(expected).flatMap(([name, value]) => differences(value, members[name], inner(at, name)));
   }
   return Object.is(expected, found) ? [] : [different(expected, found, at)];

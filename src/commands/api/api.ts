@@ -14,7 +14,7 @@ import { containsSecret, isInexact } from '../../core/card-numbers.ts';
 import { notSent, usage } from '../../core/errors.ts';
 import { RAW_BODY_BYTES, RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
 import { centsOf } from '../../core/money.ts';
-import { isObject, jsonOrUndefined } from '../../core/objects.ts';
+import { isObject, jsonOrUndefined, type Values } from '../../core/objects.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { NAME_FLAGS, nameOf, withIntent } from '../cards/create.ts';
@@ -157,7 +157,7 @@ function memberOf(operation: string, shape: Shape, name: string, value: unknown)
   return amount;
 }
 
-/** Members of a JSON value, however deep; an entry of a list has no name. */
+/** Values of a JSON value, however deep; an entry of a list has no name. */
 function* membersIn(value: unknown): Generator<readonly [name: string, member: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
@@ -168,7 +168,6 @@ function* membersIn(value: unknown): Generator<readonly [name: string, member: u
 
 const isSecretName = (name: string) => SECRET_NAMES.has(name.toLowerCase());
 
-type Members = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
 
 interface RawCall {
@@ -177,13 +176,13 @@ interface RawCall {
   readonly path: string;
   /** With its question mark; empty without one. */
   readonly query: string;
-  readonly body: Members | undefined;
+  readonly body: Values | undefined;
   /** The body as it is sent: what was given, byte for byte; fields as the JSON of them, in the order typed. */
   readonly text: string | undefined;
 }
 
-/** Throws `usage`; nothing was sent. Members of a GET are its query; `input` is the text that they were read from. */
-function rawCallOf(method: string, typed: string, members: Members, input: string | undefined): RawCall {
+/** Throws `usage`; nothing was sent. Values of a GET are its query; `input` is the text that they were read from. */
+function rawCallOf(method: string, typed: string, members: Values, input: string | undefined): RawCall {
   const isRead = method === 'GET';
   if (isRead && input !== undefined) throw usage('a GET has no body; remove --input');
   const { path, query: given } = partsOf(typed);
@@ -225,7 +224,7 @@ function partsOf(typed: string): { readonly path: string; readonly query: string
 }
 
 /** Of `-f key=value` and `-F key:=json`, keys of the latter with their colon. */
-function membersOf(texts: Texts = {}, values: Texts = {}): Members {
+function membersOf(texts: Texts = {}, values: Texts = {}): Values {
   const parsed = Object.entries(values).map(([key, text]) => {
     if (!key.endsWith(':') || key.length < 2) throw usage(`-F ${quote(`${key}=${text}`)} is not key:=json`);
     return [key.slice(0, -1), jsonIn(text, key.slice(0, -1))] as const;
@@ -256,7 +255,7 @@ function jsonIn(text: string, key: string): unknown {
   return value;
 }
 
-function objectIn(text: string): Members {
+function objectIn(text: string): Values {
   const value = jsonOrUndefined(text);
   // Not quoted: it may hold a secret.
   if (!isObject(value)) throw usage('--input holds no JSON object');
@@ -267,7 +266,7 @@ function objectIn(text: string): Members {
   return value;
 }
 
-function queryOf(members: Members): string {
+function queryOf(members: Values): string {
   const texts = Object.entries(members).map(([key, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return `${encodeURIComponent(key)}=${encodeURIComponent(text)}`;

@@ -1,4 +1,5 @@
 /** Commands that send one operation of the control surface: arguments, flags, request and list are made from its row. */
+
 import type { Context } from '../../cli/context.ts';
 import { PAGING_FLAGS, type Paging, pagedListing, pagesAsked } from '../../cli/listing.ts';
 import { command as declareCommand } from '../../cli/parsing/command.ts';
@@ -9,6 +10,7 @@ import type { Field } from '../../contract/field.ts';
 import type { InputOf, ItemOf, ListPage, Operation, ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS, type AdminName, type AdminOperations } from '../../contract/sandbox/admin.ts';
 import { usage } from '../../core/errors.ts';
+import type { Values } from '../../core/objects.ts';
 import type { Listing } from '../../terminal/view.ts';
 
 /** Declares a command of a sandbox: only with one the rows of the control surface are loaded. */
@@ -49,8 +51,6 @@ export async function adminListing<N extends PagedName<AdminOperations>>(
   }
   return pagedListing(pages(), { noun, ...pagesAsked(ctx, asked) });
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 export interface AdminDeclaration<N extends AdminName>
   extends Omit<

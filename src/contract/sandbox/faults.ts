@@ -3,7 +3,7 @@
  * the operations. The command checks a file with it before anything is sent, the sandbox again what arrives.
  */
 import { DAY } from '../../core/durations.ts';
-import { isObject } from '../../core/objects.ts';
+import { isObject, type Values } from '../../core/objects.ts';
 import { EVENTS } from '../events.ts';
 import { type InputFields, must, nullable, type Shape } from '../field.ts';
 import { METHODS, type TogetherCheck } from '../operation.ts';
@@ -142,8 +142,6 @@ export interface OneFault {
   readonly phase?: FaultPhase;
   readonly action: RequestAction;
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** What is wrong with a rule; undefined when it is a `FaultRule`. */
 export function faultProblem(rule: unknown): Problem | undefined {

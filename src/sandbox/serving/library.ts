@@ -11,7 +11,7 @@ import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
 import { shapeProblem } from '../../contract/violation.ts';
 import { CliError, notSent } from '../../core/errors.ts';
-import { withoutUndefined } from '../../core/objects.ts';
+import { type Values, withoutUndefined } from '../../core/objects.ts';
 import type * as Public from './library-types.ts';
 import type { SandboxAdmin } from './library-types.ts';
 import { askLocally, type RunningSandbox, type SandboxOptions, startSandbox as start } from './start.ts';
@@ -33,7 +33,6 @@ const wrongOption = (name: string, problem: string) =>
 
 // The control surface as methods of `startSandbox()`, made from its rows; their types are contract/openapi/typescript.ts.
 
-type Values = Readonly<Record<string, unknown>>;
 type Method = (input?: Values) => Promise<unknown>;
 type Methods = Readonly<Record<string, Method>>;
 
