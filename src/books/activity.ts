@@ -7,20 +7,18 @@ import { purchaseOf, type TxRow } from './rows.ts';
 export type ActivityRecord = EffectColumns & Pick<TxRow, 'card_id' | 'at_ms'>;
 
 /** What one card did up to `Activities.now`. Amounts are cents; spans are 1, 7 and 30 days of 24 hours. */
-interface Counted {
+const nothing = () => ({
   /** ms UTC of the newest authorization or settlement; undefined for none. */
-  lastUse: number | undefined;
+  lastUse: undefined as number | undefined,
   /** Settled less refunded. */
-  readonly spent: Record<1 | 7 | 30, number>;
+  spent: { 1: 0, 7: 0, 30: 0 },
   /** Declines of the last 24 hours. */
-  declined1: number;
+  declined1: 0,
   /** Refunds of the last 30 days. */
-  refunded30: number;
-}
-type Activity = Readonly<Counted>;
-
-const nothing = (): Counted => ({ lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 });
-const NOTHING: Activity = nothing();
+  refunded30: 0,
+});
+type Activity = ReturnType<typeof nothing>;
+const NOTHING: Readonly<Activity> = nothing();
 
 const SPANS = [1, 7, 30] as const;
 
@@ -53,7 +51,7 @@ export class Activities {
   readonly now: number;
   /** First instant of its calendar month, UTC. */
   readonly monthStart: number;
-  readonly #cards = new Map<string, Counted>();
+  readonly #cards = new Map<string, Activity>();
   readonly #month = new Map<string, MonthPurchase>();
   /** Settled this month without an authorization, a card. */
   readonly #unlinked = new Map<string, number>();
@@ -82,7 +80,7 @@ export class Activities {
     if (at <= this.now && at > (counted.lastUse ?? Number.NEGATIVE_INFINITY)) counted.lastUse = at;
   }
 
-  of(card: string): Activity {
+  of(card: string): Readonly<Activity> {
     return this.#cards.get(card) ?? NOTHING;
   }
 
@@ -98,7 +96,7 @@ export class Activities {
     return this.limitUsed(card) + (this.#unlinked.get(card) ?? 0);
   }
 
-  #of(card: string): Counted {
+  #of(card: string): Activity {
     const counted = this.#cards.get(card) ?? nothing();
     this.#cards.set(card, counted);
     return counted;

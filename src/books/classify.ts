@@ -31,22 +31,10 @@ interface Known {
   readonly counted: ReadonlyMap<string, string>;
 }
 
-export interface Classified {
-  readonly findings: readonly Finding[];
-  /** Own rows of unknown outcome that the sums show to be done, with their cards. */
-  readonly counted: ReadonlyMap<string, string>;
-  /** What findings explain beside records and own rows, a card: for the column OTHER. */
-  readonly others: ReadonlyMap<string, number>;
-  /** Rest within the bounds of holds, a card that is not terminated. */
-  readonly released: ReadonlyMap<string, number>;
-  /** What terminated cards carry, in the wallet. */
-  readonly carried: number;
-  /** What other spenders took out of the wallet, negative, or brought back. */
-  readonly walletOther: number;
-}
+export type Classified = ReturnType<typeof classify>;
 
 /** Everything the difference of two positions shows. `residuals` are not changed. */
-export function classify(residuals: Residuals, evidence: Evidence & Known): Classified {
+export function classify(residuals: Residuals, evidence: Evidence & Known) {
   return new Classification(residuals, evidence).result();
 }
 
@@ -54,8 +42,11 @@ class Classification {
   readonly #rest: Unexplained;
   readonly #evidence: Evidence & Known;
   readonly #findings: Finding[] = [];
+  /** Own rows of unknown outcome that the sums show to be done, with their cards. */
   readonly #counted = new Map<string, string>();
+  /** What findings explain beside records and own rows, a card: for the column OTHER. */
   readonly #others = new Map<string, number>();
+  /** What other spenders took out of the wallet, negative, or brought back. */
   #walletOther = 0;
   /** Cards that somebody else made, and how much of the wallet went there so far. */
   readonly #created = new Map<string, number>();
@@ -65,7 +56,7 @@ class Classification {
     this.#evidence = evidence;
   }
 
-  result(): Classified {
+  result() {
     this.#structure();
     this.#ownUnknownRows();
     this.#foreignStates();
@@ -304,6 +295,7 @@ class Classification {
     });
   }
 
+  /** `released`: rest within the bounds of holds, a card that is not terminated. `carried`: what terminated ones carry, in the wallet. */
   #inBounds(): { readonly released: ReadonlyMap<string, number>; readonly carried: number } {
     const released = new Map<string, number>();
     for (const [card, rest] of this.#rest.withRest()) {

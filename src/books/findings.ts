@@ -150,12 +150,10 @@ export interface Finding {
   readonly note: string | undefined;
 }
 
-export type FindingFacts = Pick<Finding, 'class' | 'candidates' | 'cents'> &
-  Partial<Pick<Finding, 'records' | 'rows' | 'isWrong' | 'note'>>;
-
 /** A finding with all its parts. `soleOperator`: nobody else may move money, so `other_…` is wrong. */
 export function finding(
-  facts: FindingFacts,
+  facts: Pick<Finding, 'class' | 'candidates' | 'cents'> &
+    Partial<Pick<Finding, 'records' | 'rows' | 'isWrong' | 'note'>>,
   { soleOperator = false }: { readonly soleOperator?: boolean | undefined } = {},
 ): Finding {
   const { class: name, candidates, cents, records = [], rows = [], note } = facts;

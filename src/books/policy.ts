@@ -21,19 +21,12 @@ export interface Finding {
   readonly change: Change | undefined;
 }
 
-export interface Evaluation {
-  /** Cards that at least one rule speaks of. */
-  readonly cards: number;
-  /** The worst severity first, then in the order of the rules, then of the cards. */
-  readonly findings: readonly Finding[];
-  /** Cards that a rule could not be held against, because a fact of them is not known. */
-  readonly skipped: readonly { readonly rule: string; readonly fact: string; readonly cards: number }[];
-}
-
 /** Cards that the service does not know any more are left out. */
-export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources): Evaluation {
+export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources) {
   const found: { readonly nth: number; readonly finding: Finding }[] = [];
+  /** Cards that a rule could not be held against, because a fact of them is not known. */
   const skipped = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
+  /** Cards that at least one rule speaks of. */
   const spokenOf = new Set<CardRow>();
   for (const card of all) {
     if (card.gone_at !== null) continue;
@@ -61,6 +54,7 @@ export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: Fa
   }
   const rank = ({ finding }: { readonly finding: Finding }) => SEVERITIES.indexOf(finding.severity);
   found.sort((a, b) => rank(a) - rank(b) || a.nth - b.nth);
+  // The worst severity first, then in the order of the rules, then of the cards.
   return { cards: spokenOf.size, findings: found.map(({ finding }) => finding), skipped: [...skipped.values()] };
 }
 
@@ -103,18 +97,15 @@ export function planChanges(findings: readonly Finding[]): readonly PlannedChang
 
 const nameOf = ({ operation, card }: Pick<PlannedChange, 'operation' | 'card'>) => `${operation} ${card.card_id}`;
 
-export interface JudgedAgain {
-  readonly changes: readonly PlannedChange[];
-  /** Changes that were asked for before and are not asked for any more. */
-  readonly over: readonly PlannedChange[];
-}
+export type JudgedAgain = ReturnType<typeof judgedAgain>;
 
 /** What is asked for by the cards as they are now, against what was asked for before. */
-export function judgedAgain(before: readonly PlannedChange[], now: readonly Finding[]): JudgedAgain {
+export function judgedAgain(before: readonly PlannedChange[], now: readonly Finding[]) {
   // What no rule asked for before was held against no cap.
   const asked = new Set(before.map(nameOf));
-  const changes = planChanges(now).filter(change => asked.has(nameOf(change)));
+  const changes: readonly PlannedChange[] = planChanges(now).filter(change => asked.has(nameOf(change)));
   const still = new Set(changes.map(nameOf));
+  // `over` are those that are not asked for any more.
   return { changes, over: before.filter(change => !still.has(nameOf(change))) };
 }
 
@@ -124,19 +115,10 @@ export interface Caps {
   readonly maxShare: number;
 }
 
-export interface CapsBroken {
-  readonly touched: number;
-  /** Cards that are not terminated. */
-  readonly of: number;
-  readonly broken: readonly ('maxCards' | 'maxShare')[];
-}
+export type CapsBroken = NonNullable<ReturnType<typeof brokenCaps>>;
 
 /** Undefined while the plan keeps within both caps. */
-export function brokenCaps(
-  changes: readonly PlannedChange[],
-  notTerminated: number,
-  { maxCards, maxShare }: Caps,
-): CapsBroken | undefined {
+export function brokenCaps(changes: readonly PlannedChange[], notTerminated: number, { maxCards, maxShare }: Caps) {
   const touched = new Set(changes.map(({ card }) => card.card_id)).size;
   const broken: ('maxCards' | 'maxShare')[] = [];
   if (touched > maxCards) broken.push('maxCards');

@@ -8,12 +8,8 @@ import type { CheckpointCardRow, CheckpointRow, CountedCard, CountingRules, Move
 /** A card at an instant, as a checkpoint keeps it. Of now `unverified` is 2 where nothing bounds what it holds, else 0. */
 export type CardPosition = Omit<CheckpointCardRow, 'cut_id'>;
 
-export type Totals = Pick<
-  CheckpointRow,
-  'wallet_cents' | 'total_deposited_cents' | 'total_spent_cents' | 'carried_cents'
->;
-
-export interface Position extends Totals {
+export interface Position
+  extends Pick<CheckpointRow, 'wallet_cents' | 'total_deposited_cents' | 'total_spent_cents' | 'carried_cents'> {
   readonly cards: ReadonlyMap<string, CardPosition>;
 }
 
@@ -107,47 +103,16 @@ export function positionOf(
 // What two positions of an account leave unexplained
 
 /** Changes of a card between two positions, integer cents, each with its own sign as in `CardPosition`. */
-export interface CardChange {
-  readonly card_id: string;
-  readonly isOver: boolean;
-  readonly isNew: boolean;
-  /** Terminated since the base. */
-  readonly hasEnded: boolean;
-  readonly opening: number;
-  readonly closing: number;
-  readonly created: number;
-  readonly funded: number;
-  readonly withdrawn: number;
-  readonly settled: number;
-  readonly refunded: number;
-  readonly holds: number;
-  /** A terminated card: what its sums say went back to the wallet. */
-  readonly returned: number;
-  /** Δbalance - (own - settled + refunded - Δholds); 0 on a terminated card, whose rest shows in the wallet. */
-  readonly residual: number;
-  /** Bounds within which holds alone explain `residual`, or on a terminated card its part of the wallet's. */
-  readonly low: number;
-  readonly high: number;
-}
+export type CardChange = Readonly<ReturnType<typeof changeOf>>;
 
 /** Bounds are inclusive: within them holds that were released explain a residual. */
-export interface Residuals {
-  readonly cards: ReadonlyMap<string, CardChange>;
-  /** Δtotal_spent less what records spent. */
-  readonly spent: number;
-  readonly wallet: number;
-  readonly walletLow: number;
-  readonly walletHigh: number;
-  /** Δ(total_deposited - total_spent - wallet - Σ balances - Σ holds). */
-  readonly identity: number;
-  readonly deposits: number;
-}
+export type Residuals = Readonly<ReturnType<typeof residualsBetween>>;
 
 /**
  * The sums of the books. Throws `internal` when they do not add up to nothing, which is a bug of ours and
  * never of the account: every amount stands in exactly two of them.
  */
-export function residualsBetween(base: Position, now: Position, rules: CountingRules): Residuals {
+export function residualsBetween(base: Position, now: Position, rules: CountingRules) {
   const cards = new Map<string, CardChange>();
   let spentByRecords = 0;
   let own = 0;
@@ -178,7 +143,9 @@ export function residualsBetween(base: Position, now: Position, rules: CountingR
   const deposits = now.total_deposited_cents - base.total_deposited_cents;
   const inWallet = now.wallet_cents - base.wallet_cents;
   const wallet = inWallet - (deposits - own + returned);
+  // Δ(total_deposited - total_spent - wallet - Σ balances - Σ holds).
   const identity = deposits - spent - inWallet - balances - holds;
+  /** `spent`: Δtotal_spent less what records spent. */
   const found = { spent: spent - spentByRecords, wallet, identity };
   const rest = found.identity + found.spent + found.wallet + ofCards;
   if (rest !== 0 || ![spentByRecords, own, returned, balances, holds].every(Number.isSafeInteger)) {
@@ -201,7 +168,7 @@ function changeOf(
   old: CardPosition | undefined,
   now: CardPosition | undefined,
   { card_id, rules }: { readonly card_id: string; readonly rules: CountingRules },
-): CardChange {
+) {
   const a = old ?? { ...NO_CARD, card_id, status: 'unlisted' };
   // A card that was in the base and is named by nobody now is gone: its money went back, or the wallet will show it.
   const b = now ?? { ...a, status: 'terminated', balance_cents: 0, holds_cents: 0, unverified: 0 };
@@ -219,6 +186,7 @@ function changeOf(
     card_id,
     isOver,
     isNew: old === undefined || old.status === 'unlisted',
+    /** Terminated since the base. */
     hasEnded: isOver && a.status !== 'terminated',
     opening: a.balance_cents,
     closing: b.balance_cents,
@@ -228,8 +196,11 @@ function changeOf(
     settled,
     refunded,
     holds,
+    /** A terminated card: what its sums say went back to the wallet. */
     returned: isOver ? -rest : 0,
+    /** Δbalance - (own - settled + refunded - Δholds); 0 on a terminated card, whose rest shows in the wallet. */
     residual: isOver ? 0 : rest,
+    /** Bounds within which holds alone explain `residual`, or on a terminated card its part of the wallet's. */
     low: isOpen ? -Infinity : a.unverified > 0 ? -countedHolds(a, rules) : 0,
     high: wasOpen ? Infinity : countedHolds(b, rules),
   };

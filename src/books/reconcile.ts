@@ -4,7 +4,6 @@ import { type Classified, classify, type Evidence } from './classify.ts';
 import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
 import { residualsSince } from './own-rows.ts';
 import {
-  type CardChange,
   type CardPosition,
   FIRST_RULES,
   NOTHING_YET,
@@ -32,19 +31,7 @@ export interface Reconciling extends Evidence, Observed {
   readonly records: RecordSums;
 }
 
-export interface Reconciled {
-  readonly verdict: Verdict;
-  readonly findings: readonly Finding[];
-  /** Sum of the absolute amounts of what is wrong, integer cents. */
-  readonly residual: number;
-  readonly changes: readonly CardChange[];
-  readonly wallet: ReturnType<typeof walletChange>;
-  /** Rules in use first, then those that fit as well. */
-  readonly rules: readonly CountingRules[];
-  readonly classified: Classified;
-  readonly checkpoint: CheckpointRow;
-  readonly checkpointCards: readonly CheckpointCardRow[];
-}
+export type Reconciled = ReturnType<typeof reconcile>;
 
 interface Reading {
   readonly rules: CountingRules;
@@ -58,7 +45,7 @@ interface Reading {
 }
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
-export function reconcile(input: Reconciling): Reconciled {
+export function reconcile(input: Reconciling) {
   const { base, cards, records, moves, news } = input;
   const before: Position = base
     ? { ...base.checkpoint, cards: new Map(base.cards.map(row => [row.card_id, row])) }
@@ -100,32 +87,36 @@ export function reconcile(input: Reconciling): Reconciled {
   const isWrong = best.wrong > 0;
   const isProvisional = classified.findings.some(each => each.isProvisional);
   const isExact = !isWrong && !isProvisional;
-  const good = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
+  const good: Verdict = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
+  const verdict: Verdict = isWrong ? 'unexplained' : good;
   // Rules that explain this checkpoint, the best first: a later checkpoint may tell them apart.
   const fitting = isWrong ? readings : readings.filter(each => each.wrong === 0).sort(byFit);
   const rules = fitting.map(each => each.rules);
   // What counts as done from now on is in the sums that the next checkpoint is compared with.
   const all = new Map([...counted, ...classified.counted]);
   const { cards: keptCards, ...totals } = positionOf(input, all);
+  const checkpoint: CheckpointRow = {
+    cut_id: input.checkpointId,
+    at_ms: input.at,
+    exact: isExact ? 1 : 0,
+    baseline: base === undefined ? 1 : 0,
+    rules: JSON.stringify(rules),
+    ...totals,
+    carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
+    counted_rows: JSON.stringify(Object.fromEntries(all)),
+  };
   return {
-    verdict: isWrong ? 'unexplained' : good,
+    verdict,
     findings: [...classified.findings, ...purposesMissed(keptCards, before, moves)],
+    /** Sum of the absolute amounts of what is wrong, integer cents. */
     residual: wrongCents(classified.findings),
     changes: [...residuals.cards.values()],
     wallet: walletChange(base?.checkpoint, now, residuals, classified),
+    /** Rules in use first, then those that fit as well. */
     rules,
     classified,
-    checkpoint: {
-      cut_id: input.checkpointId,
-      at_ms: input.at,
-      exact: isExact ? 1 : 0,
-      baseline: base === undefined ? 1 : 0,
-      rules: JSON.stringify(rules),
-      ...totals,
-      carried_cents: cents(isExact ? 0 : (base?.checkpoint.carried_cents ?? 0) + classified.carried),
-      counted_rows: JSON.stringify(Object.fromEntries(all)),
-    },
-    checkpointCards: [...keptCards.values()].map(card => {
+    checkpoint,
+    checkpointCards: [...keptCards.values()].map((card): CheckpointCardRow => {
       // Terminated cards share the wallet: a hold of the first checkpoint that was too high may hide what another released.
       const isShared = card.status === 'terminated' && residuals.walletLow < 0;
       const wasUnverified = base === undefined || isShared || (before.cards.get(card.card_id)?.unverified ?? 0) > 0;

@@ -178,13 +178,7 @@ export interface NewRecord {
   readonly spent: number;
 }
 
-export interface RecordSums {
-  readonly cards: ReadonlyMap<string, CardSums>;
-  readonly structure: readonly Structure[];
-  readonly fresh: readonly NewRecord[];
-  /** Some purchase is one changing record. */
-  readonly hasChangingRecords: boolean;
-}
+export type RecordSums = Readonly<ReturnType<typeof addUp>>;
 
 export interface ReadingOptions {
   /** ms UTC: records first seen later are new. Undefined for a first checkpoint, which remarks on structure alone. */
@@ -203,11 +197,12 @@ export interface ReadingOptions {
  * Records without a card count on no card. Where sums are known with their rows, purchases that are not among the rows
  * must be closed, and be as they were at the base.
  */
-export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): RecordSums {
+export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
   const { since, terminated = new Set(), totals } = options;
   const cards = new Map([...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_SUMS, ...sums }]));
   const structure: Structure[] = [];
   const fresh: NewRecord[] = [];
+  /** Some purchase is one changing record. */
   let hasChangingRecords = false;
   const changes = new Map<string, TxChangeRow[]>();
   for (const change of (options.changes ?? []).toSorted((a, b) => a.seen - b.seen))

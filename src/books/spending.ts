@@ -15,14 +15,6 @@ export function dayText(day: number): string {
   return new Date(day * DAY).toISOString().slice(0, 10);
 }
 
-/** What was spent on one day: settled less refunded. */
-interface Bucket {
-  readonly start: number;
-  readonly spent: Cents;
-  /** Something was settled or refunded, though it may add up to nothing. */
-  readonly moved: boolean;
-}
-
 type SpendingRecord = EffectColumns & Pick<TxRow, 'at_ms' | 'merchant'>;
 
 const LEAST_GROWN = 50_00;
@@ -82,8 +74,8 @@ export class Spending {
     return this.#before > 0 ? Math.round(((this.total - this.#before) * 100) / this.#before) / 100 : null;
   }
 
-  /** One a day, oldest first. */
-  get buckets(): readonly Bucket[] {
+  /** What was spent each day, oldest first; `moved` where something was, though it may add up to nothing. */
+  get buckets() {
     return this.#sums.map(({ spent, moved }, nth) => ({ start: this.#first + nth, spent: cents(spent), moved }));
   }
 

@@ -9,7 +9,7 @@ import { CliError } from '../core/errors.ts';
 import { cents, dollars } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
-import { isPast, type Period, type WallClock } from './period.ts';
+import { isPast, type Period } from './period.ts';
 import { metadataValue } from './rows.ts';
 import {
   byTime,
@@ -18,7 +18,6 @@ import {
   type Line,
   movedDrafts,
   ofRecord,
-  type Selection,
   type StatementCard,
   type StatementInput,
   walletDrafts,
@@ -46,38 +45,9 @@ export interface StatementAccount {
   readonly final: boolean;
 }
 
-export interface Statement {
-  readonly period: Period;
-  readonly clock: WallClock;
-  /** First and last day of the period and the day after, on the wall of the asked zone. */
-  readonly days: { readonly first: string; readonly last: string; readonly next: string };
-  /** What is shown reaches to this instant: the end of the period, or what was read last where that is earlier. */
-  readonly until: number;
-  /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
-  readonly accounts: Iterable<StatementAccount>;
-  /** Cards that were asked for, also those without an account; of the wallet those that its transfers name. */
-  readonly cards: readonly Omit<StatementCard, 'metadata'>[];
-  readonly selection: Selection;
-  /** Open authorizations of the period, where they were asked for. They are no lines. */
-  readonly holds: readonly OpenHold[];
-  /** The first checkpoint, where accounts are not known before it. */
-  readonly knownSince?: number | undefined;
-  /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
-  readonly provisional: readonly string[];
-  /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
-  readonly isOver: boolean;
-}
-
 /** Money of a card that an open authorization holds. */
-export interface OpenHold {
-  readonly id: string;
-  readonly at: number;
-  readonly date: string;
-  readonly card_id: string;
-  /** Never negative. */
-  readonly cents: number;
-  readonly payee: string;
-}
+export type OpenHold = ReturnType<typeof holdsOf>[number];
+export type Statement = Readonly<ReturnType<typeof statementOf>>;
 
 /** Whether a statement whose accounts were walked is provisional, and why, or final. */
 export function standingOf(
@@ -93,7 +63,7 @@ export function standingOf(
  * The statement of a period. Throws `check_failed` when no exact checkpoint stands at or after the end of the period; a walk
  * through its accounts throws `internal` when opening and lines do not make the closing.
  */
-export function statementOf(input: StatementInput): Statement {
+export function statementOf(input: StatementInput) {
   const { period, clock, only, selection = 'all', records, checkpoints, unproved } = input;
   const newest = closingCheckpoint(input);
   const isShown = newest !== unproved;
@@ -132,7 +102,7 @@ export function statementOf(input: StatementInput): Statement {
     return { provisional, final, ...balanced(drafts, at, input) };
   }
 
-  function* accounts(): Generator<StatementAccount> {
+  function* walk(): Generator<StatementAccount> {
     if (hasWallet) yield { kind: 'wallet', card_id: null, last4: null, label: null, ...account(null, wallet) };
     for (const [{ card_id, last4, label, metadata }, rows] of records.of(cards)) {
       const drafts = [...movedOf(card_id)];
@@ -147,18 +117,27 @@ export function statementOf(input: StatementInput): Statement {
     }
   }
 
+  const accounts: Iterable<StatementAccount> = { [Symbol.iterator]: walk };
   const day = (ms: number) => clock.dateAt(ms);
   return {
     period,
     clock,
+    /** First and last day of the period and the day after, on the wall of the asked zone. */
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
+    /** What is shown reaches to this instant: the end of the period, or what was read last where that is earlier. */
     until: Math.min(period.to, newest.checkpoint.at_ms),
+    /** Cards that were asked for, also those without an account; of the wallet those that its transfers name. */
     cards: selection === 'wallet' ? input.cards : cards,
-    accounts: { [Symbol.iterator]: accounts },
+    /** The wallet, then the cards. Each walk makes them anew, so that one account at a time is in memory. */
+    accounts,
     selection,
+    /** Open authorizations of the period, where they were asked for. They are no lines. */
     holds: holdsOf(input, cards),
+    /** Nothing is pending and 35 days have passed; `standingOf` says whether it is final. */
     isOver: isPastPeriod && !isPending,
-    ...(begin !== undefined && { knownSince: begin }),
+    /** The first checkpoint, where accounts are not known before it. */
+    knownSince: begin,
+    /** What is known before an account is walked: every reason but those of `StatementAccount.provisional` that its lines show. */
     provisional: [...ofEnds(begin), ...[...cards.map(row => row.card_id), null].flatMap(straddled)],
   };
 }
@@ -259,7 +238,7 @@ const UNPROVED = 'no exact checkpoint shows its closing balances';
 const beginText = (at: number) =>
   `the books begin at ${isoSeconds(at)}, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it`;
 
-function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]): readonly OpenHold[] {
+function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]) {
   const asked = new Set(cards.map(card => card.card_id));
   return pending.flatMap(({ tx_id, at_ms, card_id, merchant, held }) => {
     if (held <= 0 || card_id === null || !asked.has(card_id)) return [];

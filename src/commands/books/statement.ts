@@ -286,7 +286,7 @@ function documentOf(ctx: Context, statement: Statement, as_of: string, by: Group
   return { ...head, ...beginOf(statement), data, ...(groups && { groups }) };
 }
 
-const beginOf = ({ knownSince }: Pick<Statement, 'knownSince'>) =>
+const beginOf = ({ knownSince }: Pick<StatementAccount, 'knownSince'>) =>
   knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
 
 function accountAnswer(account: StatementAccount, name: string) {
