@@ -2,7 +2,7 @@
  * The error kinds, their exit codes and what a script may conclude. This table is the only place that maps
  * a failure to an exit code; help, `explain`, the JSON error and the tests are derived from it.
  */
-import { withoutUndefined } from './objects.ts';
+import { type Values, withoutUndefined } from './objects.ts';
 
 interface KindRow {
   readonly exit: number;
@@ -70,21 +70,6 @@ export interface ServiceRefusal {
   readonly request_id?: string;
 }
 
-/** A request that waits for other persons. */
-interface ApprovalFacts {
-  readonly id: string;
-  /** Persons who must agree, and how many have. */
-  readonly needed: number;
-  readonly have: number;
-  /** ISO 8601 UTC. */
-  readonly expires_at: string;
-  readonly command: string;
-  /** Base64 of the bytes that are signed. */
-  readonly payload: string;
-  /** For people: names and words. */
-  readonly render: readonly (readonly [string, string])[];
-}
-
 export interface ErrorFacts {
   /** What failed, in the user's own numbers. One line. */
   readonly message: string;
@@ -101,11 +86,11 @@ export interface ErrorFacts {
   /** Journal id of the operation. */
   readonly op?: string;
   /** An unknown outcome: what was asked, sent, looked at and concluded; the same facts as the notes. */
-  readonly evidence?: Readonly<Record<string, unknown>>;
+  readonly evidence?: Values;
   /** Every fault of a file, as the user called it, each with its place; lines and columns from 1. */
   readonly faults?: readonly Readonly<Record<'file' | 'text', string> & Record<'line' | 'column', number>>[];
-  /** An operation that is held. */
-  readonly approval?: ApprovalFacts;
+  /** A request that waits for other persons: how many must agree and have, until when, the bytes that are signed, and what they say. */
+  readonly approval?: Values;
   /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */
   readonly reason?: string;
   /** How long the service asked us to wait, in milliseconds. */

@@ -101,16 +101,7 @@ export function dollars(amount: Cents): string {
 
 // What an operation or a run would take from the wallet.
 
-export interface Spending {
-  /** Of the costliest single operation. */
-  readonly largest: Cents;
-  readonly total: Cents;
-  /** Cards that would be created. */
-  readonly cards: number;
-  readonly bins: ReadonlySet<string>;
-  /** What it moves is known to nobody here. */
-  readonly isUncounted?: boolean;
-}
+export type Spending = ReturnType<typeof spendingOf>;
 
 interface SpendingRow {
   readonly operation: string;
@@ -118,8 +109,11 @@ interface SpendingRow {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Creating and funding spend; money that comes back to the wallet does not. */
-export function spendingOf(rows: Iterable<SpendingRow>): Spending {
+/**
+ * Creating and funding spend; money that comes back to the wallet does not. With the amount of the costliest single operation
+ * (`largest`), the cards that would be created, and whether something moves what nobody here knows (`isUncounted`).
+ */
+export function spendingOf(rows: Iterable<SpendingRow>) {
   let [largest, total, cards] = [0, 0, 0];
   const bins = new Set<string>();
   let isUncounted = false;
@@ -132,5 +126,5 @@ export function spendingOf(rows: Iterable<SpendingRow>): Spending {
     cards += 1;
     bins.add(String(input['bin_id']));
   }
-  return { largest: cents(largest), total: cents(total), cards, bins, ...(isUncounted && { isUncounted }) };
+  return { largest: cents(largest), total: cents(total), cards, bins: bins as ReadonlySet<string>, isUncounted };
 }

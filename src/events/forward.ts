@@ -12,11 +12,7 @@ import { within } from '../platform/time.ts';
 import type { Arrived } from './listener.ts';
 import { createDedupeSet } from './poll.ts';
 
-export interface Target {
-  readonly url: URL;
-  /** Pattern of the events it gets. */
-  readonly pattern: string;
-}
+export type Target = NonNullable<ReturnType<typeof targetOf>>;
 
 export interface Forwarded {
   readonly target: string;
@@ -42,8 +38,8 @@ const MOST_TAKEN = 100_000;
 const NOT_PASSED_ON =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
 
-/** `http://127.0.0.1:3000/hook` or `card.*=http://…`; an address of another machine must be https. */
-export function targetOf(text: string): Target | undefined {
+/** `http://127.0.0.1:3000/hook`, or with a pattern of the events it gets, `card.*=http://…`; an address of another machine must be https. */
+export function targetOf(text: string) {
   const [, pattern = '*', address = ''] = /^(?:([\w.*]+)=)?(https?:\/\/.+)$/.exec(text) ?? [];
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.username !== '' || url.password !== '') return undefined;

@@ -146,20 +146,25 @@ interface Delivery {
   readonly headers: IncomingHttpHeaders;
 }
 
-interface ReceiverSettings {
-  /** Any free one for 0. */
-  readonly port: number;
-  /** Status of the answer to whole bytes; nothing else is done with them here. */
-  readonly take: (delivery: Delivery) => Promise<number>;
-  /** Told once, when it cannot receive any more. */
-  readonly onGone: (error: CliError) => void;
-}
+/** Status of the answer to whole bytes; nothing else is done with them here. */
+type Take = (delivery: Delivery) => Promise<number>;
 
 const MAX_BYTES = 1024 * 1024;
 const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
 
-/** Opens the port on 127.0.0.1. Throws `unreachable` when it is taken. */
-export async function openReceiver({ port, take, onGone }: ReceiverSettings) {
+/**
+ * Opens the port on 127.0.0.1, any free one for 0; `onGone` is told once, when it cannot receive any more. Throws `unreachable` when it
+ * is taken.
+ */
+export async function openReceiver({
+  port,
+  take,
+  onGone,
+}: {
+  readonly port: number;
+  readonly take: Take;
+  readonly onGone: (error: CliError) => void;
+}) {
   const server = createServer(TIMES, (request, response) => {
     answer(request, response, take).catch((error: unknown) => {
       request.destroy();
@@ -189,11 +194,7 @@ export async function openReceiver({ port, take, onGone }: ReceiverSettings) {
   };
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  take: ReceiverSettings['take'],
-): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, take: Take): Promise<void> {
   if (request.method !== 'POST') return end(response, 405, { Allow: 'POST' });
   // A sender that leaves in the middle, or is too slow, is its own matter: it will come again.
   const isTooLarge = Number(request.headers['content-length']) > MAX_BYTES;

@@ -172,11 +172,6 @@ export async function* live<T extends { readonly id: string }>(
 
 // The newest rows of a list that grows at its head: as many pages as it takes to meet one that is known.
 
-interface Timed {
-  readonly id: string;
-  readonly created_at?: string | null;
-}
-
 interface Tail<T> {
   /** Pages from the newest on. */
   readonly pages: () => AsyncIterable<ListPage<T>>;
@@ -189,7 +184,11 @@ interface Tail<T> {
 const MOST_PAGES = 20;
 
 /** A look for `live`: new rows, oldest first. The first look takes note of what is there. */
-export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (seen: DedupeSet) => Promise<readonly T[]> {
+export function pollTail<T extends { readonly id: string; readonly created_at?: string | null }>(
+  waiting: Waiting,
+  tail: Tail<T>,
+): (seen: DedupeSet) => Promise<readonly T[]> {
+  const timeOf = ({ created_at }: T) => instantOf(created_at) ?? Number.NEGATIVE_INFINITY;
   let isFirst = true;
   let since = Number.NEGATIVE_INFINITY;
   return async seen => {
@@ -218,10 +217,6 @@ export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (see
     }
     return fresh.reverse();
   };
-}
-
-function timeOf({ created_at }: Timed): number {
-  return instantOf(created_at) ?? Number.NEGATIVE_INFINITY;
 }
 
 // Ids that came before, the newest of them: a view that runs for days must not grow.

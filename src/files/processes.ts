@@ -1,33 +1,26 @@
 /** Processes told apart, also from a later one with the same pid: who holds a lease, a folder, a subscription. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { withDigits, withoutDigits } from '../core/names.ts';
 import { systemCode } from './private-files.ts';
 
-/** Empty text: this system does not say. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  /** Clock ticks from boot to its start. */
-  readonly started: string;
-  readonly boot: string;
-  /** The set of processes its pid belongs to: containers count their own. */
-  readonly pids: string;
-  readonly machine: string;
-}
+export type ProcessIdentity = Readonly<ReturnType<typeof identify>>;
 
 /** Answers whether a pid is taken; for systems without /proc. */
 export type IsRunning = (pid: number) => boolean;
 
 // Each of these files takes microseconds, and a turn of the thread pool for it many times that.
 
-/** Who the process with this pid is, on this machine, now. */
-export function identify(pid: number): ProcessIdentity {
+/** Who the process with this pid is, on this machine, now. Empty text: this system does not say. */
+export function identify(pid: number) {
   return {
     pid,
+    /** Clock ticks from boot to its start. */
     started: processRow(pid)?.started ?? '',
     boot: textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    /** The set of processes its pid belongs to: containers count their own. */
     pids: textOf(() => readlinkSync('/proc/self/ns/pid')),
     machine: hostname(),
   };
@@ -60,7 +53,11 @@ export function isProvablyRunning(other: ProcessIdentity, us: ProcessIdentity): 
 /** An identity in one word that others may see, `pid_start_boot_machine` in letters, the last two as digests. */
 export function processName(pid: number): string {
   const { started, boot, pids, machine } = identify(pid);
-  return withoutDigits([pid, started, boot && digest(boot, 4), digest(`${machine} ${pids}`, 8)].join('_'));
+  return withoutDigits(
+    [pid, started, boot && hash('sha256', boot).slice(0, 4), hash('sha256', `${machine} ${pids}`).slice(0, 8)].join(
+      '_',
+    ),
+  );
 }
 
 /** Whether the process of that name is provably gone. What cannot be known is no proof; then a lease decides. */
@@ -71,10 +68,6 @@ export function isNamedGone(name: string, us: string, isRunning?: IsRunning): bo
 function identityIn(name: string): ProcessIdentity {
   const [pid = '', started = '', boot = '', machine = ''] = withDigits(name).split('_');
   return { pid: Number(pid), started, boot, pids: '', machine };
-}
-
-function digest(text: string, length: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
 function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {

@@ -35,10 +35,7 @@ export interface Step extends YamlPosition {
   readonly fails: string | undefined;
 }
 
-export interface Scenario {
-  readonly name: string;
-  readonly steps: readonly Step[];
-}
+export type Scenario = ReturnType<typeof readScenario>;
 
 const TEXT = v.pipe(v.string('must be text'), v.nonEmpty('must be text'));
 const MOST = SCENARIO_STEPS.toLocaleString('en-US');
@@ -63,7 +60,7 @@ const NAMED = [...Object.entries<Refusal>(REFUSALS).flatMap(([name, { also = [] 
 type Fault = (path: YamlPath, text: string, ofKey?: boolean) => undefined;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
-export function readScenario(text: string, file: string): Scenario {
+export function readScenario(text: string, file: string) {
   const source = { file, hint: 'cardwright help scenarios' };
   const { value, root } = readYamlFile(text, SCENARIO, { ...source, asWritten: false });
   const faults: YamlFault[] = [];

@@ -5,14 +5,8 @@ import type { Clock, OutputStream } from '../platform/host.ts';
 import { fitted } from './fold.ts';
 import { printable } from './printable.ts';
 
-export interface RowTally {
-  readonly total: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly unknown: number;
-  /** Rows that could not be sent, as with a journal that is away. Told where there are any. */
-  readonly unsent: number;
-}
+/** Rows, by what came of them. `unsent`: they could not be sent, as with a journal that is away; told where there are any. */
+export type RowTally = Readonly<Record<'total' | 'done' | 'failed' | 'unknown' | 'unsent', number>>;
 
 /** A list that is read page by page. */
 export interface ReadSoFar {

@@ -4,7 +4,6 @@
  */
 import * as v from 'valibot';
 import {
-  type Document,
   isAlias,
   isCollection,
   isMap,
@@ -35,10 +34,7 @@ export interface YamlFault extends YamlPosition {
 }
 
 /** A text that is YAML, as the library holds it. */
-export interface YamlTree {
-  readonly document: Document.Parsed;
-  readonly lines: LineCounter;
-}
+export type YamlTree = Omit<ReturnType<typeof yamlTree>, 'faults'>;
 
 const DEEPEST = 24;
 /** What every object of JavaScript has: the library skips them, and nothing of a file is skipped. */
@@ -53,7 +49,7 @@ const IN_OUR_WORDS: Readonly<Record<string, string>> = {
  * Only what JSON could hold is taken: no aliases, no tags, one document, text for keys, each once. With `asWritten`, numbers and
  * truths are the text that stands there: `25.00`, `0742`.
  */
-function yamlTree(text: string, asWritten: boolean): YamlTree & { readonly faults: readonly YamlFault[] } {
+function yamlTree(text: string, asWritten: boolean) {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
