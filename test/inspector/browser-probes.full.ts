@@ -6,8 +6,94 @@
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AnyBrowser, type AnyPage, BROWSERS, type Room, until, untilHeading } from '../support/any-browser.ts';
-import { type Inspected, inspected } from '../support/browser.ts';
+import { type Inspected, inspected, launched, noBrowser, type Page } from '../support/browser.ts';
+import { type FirefoxPage, firefox, noFirefox } from '../support/firefox.ts';
+
+type AnyPage = Pick<FirefoxPage, 'evaluate' | 'frameTexts' | 'bringToFront' | 'close'> & {
+  goto(url: string): Promise<unknown>;
+};
+
+interface Room {
+  page(): Promise<AnyPage>;
+  cookieNames(): Promise<readonly string[]>;
+  /** The bodies of everything that was answered. */
+  answers(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+interface AnyBrowser extends AsyncDisposable {
+  room(): Promise<Room>;
+}
+
+/** `launch` lets every name that ends with `.test` lead to this address of the machine. */
+const BROWSERS: readonly {
+  readonly name: string;
+  readonly isMissing: boolean;
+  readonly launch: (address: '127.0.0.1' | '127.0.0.2') => Promise<AnyBrowser>;
+}[] = [
+  { name: 'Chromium', isMissing: noBrowser !== undefined, launch: chromium },
+  {
+    name: 'Firefox',
+    isMissing: noFirefox !== undefined,
+    launch: address =>
+      firefox({
+        'network.dns.forceResolve': address,
+        'dom.security.https_first': false,
+        'dom.disable_open_during_load': false,
+        'devtools.jsonview.enabled': false,
+      }),
+  },
+];
+
+async function chromium(address: string): Promise<AnyBrowser> {
+  const browser = await launched([`--host-resolver-rules=MAP *.test ${address}`]);
+  return {
+    async room() {
+      const context = await browser.newContext();
+      const answered: Promise<string>[] = [];
+      context.on('response', answer => answered.push(answer.text().catch(() => '')));
+      return {
+        page: async () => anyPage(await context.newPage()),
+        cookieNames: async () => (await context.cookies()).map(({ name }) => name),
+        answers: () => Promise.all(answered),
+        close: () => context.close(),
+      };
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+function anyPage(page: Page): AnyPage {
+  return {
+    goto: url => page.goto(url),
+    evaluate: (work, given) => page.evaluate(work as never, given as never),
+    bringToFront: () => page.bringToFront(),
+    close: () => page.close(),
+    frameTexts: () =>
+      Promise.all(
+        page
+          .frames()
+          .slice(1)
+          .map(frame => frame.evaluate<string>("document.body?.innerText ?? ''").catch(() => '')),
+      ),
+  };
+}
+
+/** ms. For what hangs, and not for what is slow. */
+const PATIENCE_MS = 60_000;
+
+/** Waits until an expression is true in the page. */
+async function until(page: AnyPage, expression: string): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await page.evaluate<unknown, boolean>(expression).catch(() => false))) {
+    if (performance.now() > end)
+      throw new Error(`never true: ${expression}: ${await page.evaluate('document.body.innerText')}`);
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}
+
+const untilHeading = (page: AnyPage, text: string) =>
+  until(page, `document.querySelector('h1')?.innerText.startsWith(${JSON.stringify(text)}) === true`);
 
 const ADMIN = '/_sandbox/v1';
 const RULE = { match: {}, phase: 'before', action: { kind: 'status', code: 500 } };

@@ -16,11 +16,13 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   let sandbox: Inspected;
   let browser: Awaited<ReturnType<typeof launched>>;
   let context: BrowserContext;
+  let card: string;
 
   // One window for all: a second takes the browser as long as the page takes it.
   beforeAll(async () => {
     [sandbox, browser] = await Promise.all([inspected(['--data', 'demo', '--seed', '7']), launched()]);
     context = await browser.newContext();
+    card = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n')[0] ?? '';
   });
   afterAll(async () => {
     await browser?.close();
@@ -57,22 +59,20 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('picks the card of a purchase from a list, and copies the command with all that was chosen', async () => {
-    const [id = ''] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await context.newPage();
     await page.goto(await sandbox.address('simulate'));
-    const card = page.getByRole('combobox', { name: 'card' });
-    await card.fill('search');
-    await page.locator(`datalist option[value="${id}"]`).waitFor({ state: 'attached' });
-    await card.fill(id);
+    const field = page.getByRole('combobox', { name: 'card' });
+    await field.fill('search');
+    await page.locator(`datalist option[value="${card}"]`).waitFor({ state: 'attached' });
+    await field.fill(card);
     await page.getByLabel('amount').fill('1');
     await page.getByLabel('force decline').selectOption('card_expired');
-    const command = `cardwright sandbox simulate authorize --card ${id} --amount 1 --decline card_expired`;
+    const command = `cardwright sandbox simulate authorize --card ${card} --amount 1 --decline card_expired`;
     await page.locator(`[data-copies="${command}"]`).waitFor();
     await page.close();
   });
 
   it('loses nothing that is typed when a poll comes, fails or finds the store busy, shows at once what was done, however long the view took, and text from outside stays text', async () => {
-    const [card] = (await sandbox.run('--sandbox cards list --label search -o id')).split('\n');
     const page = await context.newPage();
     const said = complaintsOf(page);
     await page.clock.install();

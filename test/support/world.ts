@@ -2,12 +2,14 @@
  * A whole world for a story: the program in this process, a fresh sandbox behind real HTTP, a frozen clock, counted
  * ids, folders of its own. `run` takes a command line as a person types it.
  */
+import { scryptSync } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { AppHost } from '../../src/app/process-host.ts';
+import type { Scrypt } from '../../src/approvals/keys.ts';
 import { run as runMachine } from '../../src/cli/run.ts';
 import { compose } from '../../src/compose.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -20,9 +22,11 @@ import type { EmbeddedSandbox } from '../../src/sandbox/serving/start.ts';
 import { FIRST_SIGN_MS, LONG_WAIT_MS } from '../../src/terminal/progress.ts';
 import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
-import { quickScrypt } from './quick-scrypt.ts';
 import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
 import { words } from './words.ts';
+
+const quickScrypt: Scrypt = (passphrase, salt, length, options) =>
+  scryptSync(passphrase, salt, length, { ...options, N: 32 });
 
 /** As of a user whose other folders stand where they are: a journal of their own, with the same profiles and sandbox. */
 function foldersIn(folder: string, env: Environment): Folders {
