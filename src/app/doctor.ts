@@ -51,7 +51,10 @@ export async function doctorFor(
 ): Promise<readonly Finding[]> {
   const { host, opened, audit, local } = run;
   const { nodeVersion, codeCache } = host;
-  const identity = await opened.identity().catch(asError);
+  const identity = await opened.identity().catch((thrown: unknown) => {
+    if (thrown instanceof CliError) return thrown;
+    throw thrown;
+  });
   const who = identity instanceof CliError ? undefined : identity;
   const rest = [
     await examined('files', () => foldersSeen(host)),
@@ -195,11 +198,6 @@ function runtimeSeen(host: AppHost): Seen {
   ];
   if (says.length === 0) return ok('no debugger, report or preloaded code');
   return { status: 'warn', says: says.join('; '), hint: 'unset NODE_OPTIONS NODE_DEBUG' };
-}
-
-function asError(thrown: unknown): CliError {
-  if (thrown instanceof CliError) return thrown;
-  throw thrown;
 }
 
 /** Folders of this user alone: one that is open to others is closed and told of, and with it the files in it. */

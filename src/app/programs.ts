@@ -9,50 +9,39 @@ import { replaced } from '../core/objects.ts';
 import { createPrivate, preparePrivateFolder } from '../files/private-files.ts';
 import type { Environment, OutputStream } from '../platform/host.ts';
 import { programIn } from '../platform/programs.ts';
-import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
 import type { Run } from './run.ts';
-
-/** Options of this run that each command of a server of tools has as well. */
-function chosenOptions({ sandbox, timeoutMs, ...globals }: Globals): readonly string[] {
-  const names = ['live', 'contract', 'journal', ...(sandbox ? [] : ['profile' as const])] as const;
-  return [
-    ...(sandbox ? ['--sandbox'] : []),
-    ...names.flatMap(name => (globals[name] === undefined ? [] : [`--${name}=${globals[name]}`])),
-    ...(timeoutMs === undefined ? [] : [`--timeout=${Math.ceil(timeoutMs / 1000)}s`]),
-  ];
-}
 
 export type ToolHost = ReturnType<typeof toolHost>;
 
 /** What a server of tools needs of the process it is. */
 export function toolHost(run: Run) {
+  const { sandbox, timeoutMs, ...globals } = run.globals;
+  const names = ['live', 'contract', 'journal', ...(sandbox ? [] : ['profile' as const])] as const;
+  // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
+  const options = [
+    ...['--json', '--no-input', '--yes', ...(sandbox ? ['--sandbox'] : [])],
+    ...names.flatMap(name => (globals[name] === undefined ? [] : [`--${name}=${globals[name]}`])),
+    ...(timeoutMs === undefined ? [] : [`--timeout=${Math.ceil(timeoutMs / 1000)}s`]),
+  ];
   return {
     /** Standard input as it comes. */
     input: run.host.promptInput as AsyncIterable<string | Uint8Array>,
     write: (text: string) => run.host.streams.stdout.write(text),
     /** A command line for the service that this run has chosen; see `runLine`. */
-    run(words: readonly string[], { stdin = '' }: { readonly stdin?: string | undefined } = {}) {
-      // Whoever configured the server has agreed to its bounds; approvals are asked of a person all the same.
-      const options = ['--json', '--no-input', '--yes', ...chosenOptions(run.globals)];
-      return runLine(run, [...options, ...words], { stdin });
-    },
+    run: (words: readonly string[], { stdin = '' }: { readonly stdin?: string | undefined } = {}) =>
+      runLine(run, [...options, ...words], { stdin }),
   };
 }
 
-interface LineAround {
-  readonly stdin: string;
-  /** In place of ours. */
-  readonly env?: Environment;
-  /** Told of standard output as it comes. */
-  readonly onOut?: (text: string) => void;
-}
-
-/** Runs a command line of this program in this process, with nobody to ask. Resolves to its exit code and to what it wrote; never rejects. */
+/**
+ * Runs a command line of this program in this process, with nobody to ask; `env` stands in place of ours, and `onOut` is told of
+ * standard output as it comes. Resolves to its exit code and to what it wrote; never rejects.
+ */
 export async function runLine(
   { host, again }: Run,
   argv: readonly string[],
-  { stdin, env = host.env, onOut }: LineAround,
+  { stdin, env = host.env, onOut }: { stdin: string; env?: Environment; onOut?: (text: string) => void },
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const written = { out: '', err: '' };
   const stream = (to: keyof typeof written): OutputStream => ({
@@ -107,44 +96,33 @@ export async function openBrowser({ host, files }: Run, address: string) {
   const names = OPENERS[platform] ?? OTHER_OPENERS;
   const [opener] = (await Promise.all(names.map(name => programIn(programFolders, name)))).filter(Boolean);
   if (opener === undefined) return { started: false, remove: async () => undefined };
-  await createPrivate(file, leadingTo(address));
-  /** Takes away the file that led to the address. */
-  const remove = () => rm(file, { force: true });
-  return { started: await isStarted(host, opener, pathToFileURL(file).href), remove };
-}
-
-/** A page that goes to the address; nothing in it is a script. */
-function leadingTo(address: string): string {
+  // A page that goes there; nothing in it is a script.
   const target = address.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  return [
+  const page = [
     '<!doctype html><meta charset="utf-8"><title>cardwright</title>',
     '<meta name="referrer" content="no-referrer">',
     `<meta http-equiv="refresh" content="0;url=${target}">\n`,
-  ].join('');
-}
-
-/** The browser needs its display, not our keys. */
-async function isStarted({ env }: AppHost, opener: string, file: string): Promise<boolean> {
-  const handed = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
-  return new Promise(resolve => {
-    const child = spawn(opener, [file], { env: handed, detached: true, stdio: 'ignore' });
+  ];
+  await createPrivate(file, page.join(''));
+  // The browser needs its display, not our keys.
+  const env = Object.fromEntries(Object.entries(host.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+  const child = spawn(opener, [pathToFileURL(file).href], { env, detached: true, stdio: 'ignore' });
+  child.unref();
+  const started = await new Promise<boolean>(resolve => {
     child.once('error', () => resolve(false));
     child.once('spawn', () => resolve(true));
-    child.unref();
   });
+  return {
+    started,
+    /** Takes away the file that led to the address. */
+    remove: () => rm(file, { force: true }),
+  };
 }
 
 // One program in our place: our streams, its exit code. What of our environment it gets is the caller's to say.
 
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';
-
-interface ChildSettings {
-  /** The whole environment of the child. */
-  readonly env: Environment;
-  /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
-  readonly secondKills?: boolean;
-}
 
 /** How a child ended: its code, or 128 and the number of the signal that ended it. */
 export interface ChildEnd {
@@ -175,11 +153,14 @@ export async function findProgram(
   throw cannotStart(`${JSON.stringify(name)} ${where}`);
 }
 
-/** Resolves when the program has ended. Throws `usage` when it cannot be started. */
+/**
+ * Resolves when the program has ended. Throws `usage` when it cannot be started. `env` is the whole environment of it. With
+ * `secondKills` a second signal ends it at once, whatever it makes of the first; otherwise each is passed on.
+ */
 export async function runProgram(
   host: AppHost,
   [name, ...args]: readonly string[],
-  { env, secondKills = false }: ChildSettings,
+  { env, secondKills = false }: { readonly env: Environment; readonly secondKills?: boolean },
 ): Promise<ChildEnd> {
   const path = await findProgram(name, host);
   // No shell: the words are the program's own, whatever is in them.

@@ -2,7 +2,7 @@
 
 import { REVEALS_A_MINUTE } from '../audit/log.ts';
 import type { Item, Result } from '../contract/calls.ts';
-import { CliError, notSent } from '../core/errors.ts';
+import { CliError, type ErrorFacts, type ErrorKind, notSent } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { sameCommandWith, shellWord } from '../core/shell-quote.ts';
@@ -65,7 +65,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
     const isNamed = sink !== 'screen';
     const canBeAsked = canAsk && (isNamed || host.streams.stdout.isTerminal);
     if (!(reveal && isNamed) && !canBeAsked) {
-      throw notSent('not_confirmed', 'when nobody can be asked, card details need an explicit option', {
+      throw refusal('not_confirmed', 'when nobody can be asked, card details need an explicit option', {
         ...(cardId !== undefined && {
           notes: [
             `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
@@ -73,25 +73,22 @@ export function cardReveal(run: Run, recorder: Recorder) {
           ],
         }),
         hint: command,
-        operation: OPERATION,
       });
     }
     const [watcher] = watchers(runtime);
     if (watcher !== undefined)
-      throw guarded(
-        `card details are not fetched while another program can read them: ${watcher}`,
-        'cardwright doctor',
-      );
+      throw refusal('guarded', `card details are not fetched while another program can read them: ${watcher}`, {
+        hint: 'cardwright doctor',
+      });
     const identity = await opened.identity();
     const { reveal: rule, path } = await limits.managed();
     const isRuled = rule !== undefined && (rule === 'never' || !(canAsk || (rule === 'exec' && sink === 'child')));
     if (isRuled) {
       const where = rule === 'never' ? 'nowhere' : rule === 'exec' ? 'at a terminal or by cards exec' : 'at a terminal';
-      throw notSent('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
+      throw refusal('guarded', `reveal of ${path} is ${rule}: card details are shown ${where}`, {
         notes: [`The administrator of this machine sets it, in ${path}.`],
         reason: 'reveal',
         hint: 'cardwright whoami',
-        operation: OPERATION,
       });
     }
     const asked = { identity, effect: 'reveals-secret', safeDirection: true, readOnly: undefined, canAsk } as const;
@@ -104,16 +101,20 @@ export function cardReveal(run: Run, recorder: Recorder) {
   async function refuseExposed({ profile }: Identity): Promise<void> {
     const [preload] = preloads(runtime);
     if (preload !== undefined)
-      throw guarded(`a live card is not revealed together with preloaded code: ${preload}`, 'cardwright doctor');
+      throw refusal('guarded', `a live card is not revealed together with preloaded code: ${preload}`, {
+        hint: 'cardwright doctor',
+      });
     if ((await opened.settings()).allow_unattended_reveal === true) return;
     const hint = `cardwright profiles set ${profile} allow_unattended_reveal true`;
     const [recording] = recorders(host.env);
     if (recording !== undefined) {
       const why = 'this session may be recorded or visible elsewhere';
-      throw guarded(`${recording} is set: ${why}, and ${profile} is live`, hint);
+      throw refusal('guarded', `${recording} is set: ${why}, and ${profile} is live`, { hint });
     }
-    if (!canAsk)
-      throw guarded(`profile ${profile} does not allow card details of a live key when nobody can be asked`, hint);
+    if (!canAsk) {
+      const who = `profile ${profile} does not allow card details of a live key`;
+      throw refusal('guarded', `${who} when nobody can be asked`, { hint });
+    }
   }
 
   /**
@@ -135,15 +136,19 @@ export function cardReveal(run: Run, recorder: Recorder) {
       notice(`Reveals left this minute, counted on this machine: ${left} of ${REVEALS_A_MINUTE}.`);
       const question = 'Type the last four digits to continue (Ctrl-C cancels):';
       if (!(await prompts.typed(question, { expect: card.last4, flag: '--reveal' })))
-        throw notSent('not_confirmed', 'these are not the last four digits. Nothing was shown.', {
-          operation: OPERATION,
-        });
+        throw refusal('not_confirmed', 'these are not the last four digits. Nothing was shown.');
     }
     const { end } = await recorder.begin({ event: 'reveal', operation: OPERATION, card_id: cardId, sink });
     try {
       const { result } = await (await opened.service()).send(OPERATION, { card_id: cardId });
-      checkSameCard(result, card, cardId);
-      await end('done', { last4: card.last4 });
+      const { last4 } = card;
+      if (!(/^\d{4}$/.test(last4) && result.number.expose().endsWith(last4)))
+        throw new CliError('contract_mismatch', {
+          message: `cards.details: the number in the answer does not end in ${last4}, as ${cardId} does. Nothing was shown`,
+          hint: `cardwright cards get ${shellWord(cardId)}`,
+          operation: OPERATION,
+        });
+      await end('done', { last4 });
       return { card, parts: partsOf(result, cardId) };
     } catch (thrown) {
       await end(outcomeOf(thrown), whyOf(thrown));
@@ -175,19 +180,17 @@ export function cardReveal(run: Run, recorder: Recorder) {
       const sink = sinkOf(options);
       // There the card would stay where it was written.
       if (sink === 'screen' && canAsk && host.env['TERM'] === 'dumb') {
-        throw usage(
-          'this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file',
-        );
+        const instead = 'use --print to print here, or --out for a file';
+        throw refusal('usage', `this terminal (TERM=dumb) cannot clear its screen; ${instead}`);
       }
       const { findClipboard } = await import('../terminal/clipboard.ts');
       const { platform, env, programFolders: folders } = host;
       const clipboard = sink === 'clipboard' ? await findClipboard({ platform, env, folders }) : undefined;
       if (sink === 'clipboard' && clipboard === undefined) {
         const programs = 'pbcopy, wl-copy, xclip or xsel in a folder of the system';
-        throw usage(
-          `no clipboard program was found (${programs}). Nothing was sent`,
-          `cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
-        );
+        throw refusal('usage', `no clipboard program was found (${programs}). Nothing was sent`, {
+          hint: `cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
+        });
       }
       // With a place to put them named, the wish to reveal is all that is missing. What a CI job prints stays in its log.
       const place = sink !== 'screen' ? [] : isSet(host.env['CI']) ? ['--out', 'card.json'] : ['--print'];
@@ -195,7 +198,7 @@ export function cardReveal(run: Run, recorder: Recorder) {
       if (out !== undefined) await checkNewFile(host, out);
       const { card, parts } = await fetchDetails({ cardId, sink, reveal: options.reveal === true, command });
       if (out !== undefined) {
-        const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
+        const content = field === undefined ? JSON.stringify(parts.document, null, 2) : parts[field];
         await createFile(host, out, `${content}\n`);
         return {
           ...{ data: { card_id: parts.cardId, file: out }, noun: 'card', idField: 'file', columns: [] },
@@ -217,7 +220,14 @@ export function cardReveal(run: Run, recorder: Recorder) {
         const data = { card_id: parts.cardId, copied: copy, cleared };
         return { data, noun: 'card', idField: 'card_id', blocks: [], columns: [] };
       }
-      return sink === 'print' ? printed(parts, field) : onScreen(card, parts, field);
+      if (sink === 'screen') return onScreen(card, parts, field);
+      if (field !== undefined) return { verbatim: `${parts[field]}\n`, noun: 'card', columns: [] };
+      const lines = [
+        ['Number', grouped(parts.number)],
+        ['CVV', parts.cvv],
+        ['Expires', parts.expiry],
+      ] as const;
+      return { data: parts.document, noun: 'card', idField: 'number', columns: [], blocks: [pairsBlock(lines)] };
     },
     /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
     async checkRunWithCard({ program, reveal }: Omit<RunWithCard, 'mask'>): Promise<void> {
@@ -235,8 +245,8 @@ export function cardReveal(run: Run, recorder: Recorder) {
         CARD_ID: parts.cardId,
         CARD_NUMBER: parts.number,
         CARD_CVV: parts.cvv,
-        CARD_EXP_MONTH: String(parts.month).padStart(2, '0'),
-        CARD_EXP_YEAR: String(parts.year),
+        CARD_EXP_MONTH: parts.month,
+        CARD_EXP_YEAR: String(parts.document.exp_year),
       };
       return runForAccount(run, program, { variables, handsKeys: false });
     },
@@ -245,56 +255,26 @@ export function cardReveal(run: Run, recorder: Recorder) {
 
 const OPERATION = 'cards.details';
 
-function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Card, cardId: string): void {
-  if (/^\d{4}$/.test(last4) && number.expose().endsWith(last4)) return;
-  throw new CliError('contract_mismatch', {
-    message: `cards.details: the number in the answer does not end in ${last4}, as ${cardId} does. Nothing was shown`,
-    hint: `cardwright cards get ${shellWord(cardId)}`,
-    operation: OPERATION,
-  });
-}
-
-function guarded(message: string, hint: string): CliError {
-  return notSent('guarded', message, { hint, operation: OPERATION });
-}
-
-function usage(message: string, hint?: string): CliError {
-  return notSent('usage', message, { operation: OPERATION, ...(hint !== undefined && { hint }) });
+function refusal(kind: ErrorKind, message: string, facts: Omit<ErrorFacts, 'message' | 'outcome'> = {}): CliError {
+  return notSent(kind, message, { ...facts, operation: OPERATION });
 }
 
 function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
   const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
-  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
-  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
+  if (places.length > 1) throw refusal('usage', `${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw refusal('usage', '--copy names the field; remove --field');
   return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
 
 type Parts = ReturnType<typeof partsOf>;
 
 /** `expiry` is `MM/YY`. */
-function partsOf(details: Result<'cards.details'>, asked: string) {
-  const { number, cvv, exp_month: month, exp_year: year } = details;
-  const expiry = `${String(month).padStart(2, '0')}/${String(year).slice(-2)}`;
-  return { cardId: details.card_id ?? asked, number: number.expose(), cvv: cvv.expose(), month, year, expiry };
-}
-
-function documentOf({ cardId, number, cvv, month, year }: Parts) {
-  return { card_id: cardId, number, cvv, exp_month: month, exp_year: year };
-}
-
-function printed(parts: Parts, field: CardPart | undefined): Shown {
-  if (field !== undefined) return { verbatim: `${parts[field]}\n`, noun: 'card', columns: [] };
-  return {
-    ...{ data: documentOf(parts), noun: 'card', idField: 'number' },
-    columns: [],
-    blocks: [
-      pairsBlock([
-        ['Number', grouped(parts.number)],
-        ['CVV', parts.cvv],
-        ['Expires', parts.expiry],
-      ]),
-    ],
-  };
+function partsOf({ card_id, ...details }: Result<'cards.details'>, asked: string) {
+  const { exp_month, exp_year } = details;
+  const [cardId, number, cvv] = [card_id ?? asked, details.number.expose(), details.cvv.expose()];
+  const month = String(exp_month).padStart(2, '0');
+  const expiry = `${month}/${String(exp_year).slice(-2)}`;
+  return { cardId, number, cvv, month, expiry, document: { card_id: cardId, number, cvv, exp_month, exp_year } };
 }
 
 function grouped(number: string): string {

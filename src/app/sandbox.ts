@@ -204,7 +204,13 @@ async function startDaemon(
       const row = await running();
       if (row?.pid === child.pid && row !== undefined) return { ...row, log };
     }
-    throw await failure(log, ended ?? `it did not answer within ${PATIENCE / 1000} s`);
+    const reported = errorIn(await readFile(log, 'utf8'));
+    if (reported !== undefined) throw notSent(reported.kind, reported.message, reported.hint ?? {});
+    const why = ended ?? `it did not answer within ${PATIENCE / 1000} s`;
+    throw notSent('unreachable', `the sandbox did not start: ${why}`, {
+      notes: [`Its output is in ${log}.`],
+      hint: 'cardwright sandbox start',
+    });
   } catch (error) {
     if (ended === undefined) child.kill();
     throw error;
@@ -223,18 +229,6 @@ function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
     ...(rateLimits ? [] : ['--no-rate-limits']),
     ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
   ];
-}
-
-async function failure(log: string, why: string): Promise<CliError> {
-  const reported = errorIn(await readFile(log, 'utf8'));
-  if (reported !== undefined) {
-    const { kind, message, hint } = reported;
-    return notSent(kind, message, { ...(hint !== undefined && { hint }) });
-  }
-  return notSent('unreachable', `the sandbox did not start: ${why}`, {
-    notes: [`Its output is in ${log}.`],
-    hint: 'cardwright sandbox start',
-  });
 }
 
 interface ReportedError {
@@ -282,7 +276,13 @@ async function openPrivate({ host, version, warn, opened }: Run, options: Privat
   };
   const made = await start().catch(async (error: unknown) => {
     if (folder !== '') await remove();
-    throw notStarted(error);
+    const isOurs = error instanceof CliError;
+    if (isOurs ? error.kind === 'usage' : systemCode(error) === undefined) throw error;
+    const { message } = error as Error;
+    throw notSent('unreachable', `the sandbox did not start, and the program was not run: ${message}`, {
+      ...(isOurs && error.facts),
+      cause: error,
+    });
   });
   return {
     admin: await opened.adminAt(made.origin, made.adminToken),
@@ -312,15 +312,7 @@ function environmentFor({ env }: Pick<AppHost, 'env'>, { origin, key, adminToken
   };
 }
 
-function notStarted(error: unknown): unknown {
-  const isOurs = error instanceof CliError;
-  if (isOurs ? error.kind === 'usage' : systemCode(error) === undefined) return error;
-  const { message } = error as Error;
-  return notSent('unreachable', `the sandbox did not start, and the program was not run: ${message}`, {
-    ...(isOurs && error.facts),
-    cause: error,
-  });
-}
+type Changing<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Runs that are remembered. */
 const MOST_RUNS = 20;
@@ -350,29 +342,29 @@ function scenarioPlayer(run: Run): ScenarioPlayer {
       const told = readScenario(text, 'scenario').steps;
       if (isPlaying) return undefined;
       isPlaying = true;
-      const steps = told.map(({ nth: step, line, operation }): ScenarioRun['steps'][number] => {
+      const steps = told.map(({ nth: step, line, operation }): Changing<ScenarioRun['steps'][number]> => {
         return { step, line, operation: operation.name, state: 'waiting', outcome: null, id: null, says: null };
       });
       const id = `run_${Buffer.from(run.host.noise.bytes(8)).toString('hex')}`;
-      runs.set(id, { id, state: 'running', steps, says: null });
+      const made: Changing<ScenarioRun> = { id, state: 'running', steps, says: null };
+      runs.set(id, made);
       for (const old of [...runs.keys()].slice(0, -MOST_RUNS)) runs.delete(old);
-      void played(run, text, stage, ({ step, outcome, id: made }) => {
-        const before = steps[step - 1];
-        if (before !== undefined) steps[step - 1] = { ...before, state: 'as_expected', outcome, id: made };
+      void played(run, text, stage, ({ step, outcome, id: of }) => {
+        Object.assign(steps[step - 1] ?? {}, { state: 'as_expected', outcome, id: of });
       }).then(failure => {
         isPlaying = false;
-        if (failure === undefined) return void runs.set(id, { id, state: 'as_expected', steps, says: null });
+        made.state = failure === undefined ? 'as_expected' : 'failed';
+        if (failure === undefined) return;
         const { kind, message, notes = [], faults } = failure;
-        runs.set(id, { id, state: 'failed', steps, says: [message, ...notes].join('\n') });
+        made.says = [message, ...notes].join('\n');
         // The first that was not done is the one that failed; without a fault of a step nobody knows how far it came.
         const fault = kind === 'check_failed' ? faults?.map(each => each.text).join('\n') : undefined;
-        const failed = fault === undefined ? -1 : steps.findIndex(({ state }) => state === 'waiting');
-        for (const [at, step] of steps.entries()) {
-          if (at === failed) steps[at] = { ...step, state: 'failed', says: fault ?? null };
-          else if (step.state === 'waiting') steps[at] = { ...step, state: 'not_done' };
-        }
+        const [first, ...others] = steps.filter(({ state }) => state === 'waiting');
+        if (first !== undefined)
+          Object.assign(first, fault === undefined ? { state: 'not_done' } : { state: 'failed', says: fault });
+        for (const step of others) step.state = 'not_done';
       });
-      return runs.get(id);
+      return made;
     },
     find: id => runs.get(id),
   };

@@ -1,6 +1,6 @@
 /** Rows and commands as the inspector's page needs them; the build writes the result into the page. */
 import { EVENTS } from '../../contract/events.ts';
-import type { AnyField, Shape } from '../../contract/field.ts';
+import type { AnyField } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
@@ -12,7 +12,6 @@ import { type Command, commandsOf, type Registry } from '../parsing/declaration.
 /** Rows whose command has another operation, or takes a field by another word. */
 const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   'simulate.challenge-expire': { words: 'sandbox simulate expire', args: ['challenge_id'] },
-  'simulate.expire': { args: ['authorization_id'] },
   'simulate.confirmations': {
     words: 'sandbox simulate confirm',
     args: ['deposit_id'],
@@ -43,7 +42,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   'scenarios.check': { words: 'sandbox simulate run', end: '-' },
   'scenarios.play': { words: 'sandbox simulate run', end: '- --yes' },
   'scenarios.show': { words: 'sandbox simulate run', end: '- --yes' },
-  'cards.reveal': { words: 'cards details', args: ['card_id'], flags: {} },
+  'cards.reveal': { words: 'cards details', args: ['card_id'] },
   'challenges.reveal': { words: '3ds list' },
   'dialect.show': { words: 'sandbox status' },
   marks: { words: 'sandbox status' },
@@ -57,7 +56,13 @@ export async function pageTables(registry: Registry, version: string): Promise<P
   const commands = sandbox === undefined ? [] : await commandsOf(sandbox);
   const rows = Object.entries(ADMIN_OPERATIONS as Readonly<Record<string, Operation>>)
     .filter(([name, row]) => pageMay(name, row.leavesNoTrace === true, 'full'))
-    .map(([name, row]) => [name, pageRow(name, row, commands)] as const);
+    .map(([name, row]): [string, PageRow] => {
+      const { summary, method, path, params = {}, query = {}, body = {} } = row;
+      const fields = Object.entries({ params, query, body }).flatMap(([part, shape]) =>
+        Object.entries<AnyField>(shape).map(([field, of]) => ({ name: field, part, ...factsOf(of) }) as PageField),
+      );
+      return [name, { summary, method, path, fields, command: commandOf(name, fields, commands) }];
+    });
   return {
     version,
     rows: Object.fromEntries(rows),
@@ -65,16 +70,6 @@ export async function pageTables(registry: Registry, version: string): Promise<P
     operations: Object.keys(OPERATIONS),
     faults: FAULT_KINDS.map(kind => ({ kind, action: smallestAction(kind), ofDeliveries: isDeliveryKind(kind) })),
   };
-}
-
-function pageRow(name: string, row: Operation, commands: readonly Command[]): PageRow {
-  const { summary, method, path, params = {}, query = {}, body = {} } = row;
-  const fields = [...fieldsOf('params', params), ...fieldsOf('query', query), ...fieldsOf('body', body)];
-  return { summary, method, path, fields, command: commandOf(name, fields, commands) };
-}
-
-function fieldsOf(part: PageField['part'], shape: Shape): readonly PageField[] {
-  return Object.entries(shape).map(([name, field]) => ({ name, part, ...factsOf(field) }));
 }
 
 /** Amounts of a row are cents, those of a form USD. */
