@@ -54,23 +54,15 @@ export const JOURNAL_STATE = {
 } as const;
 export type JournalState = ValueOf<typeof JOURNAL_STATE>;
 
-export interface Stranger {
-  readonly card_id: string;
-  readonly last4: string | null;
-  /** USD. */
-  readonly balance: number;
-  readonly created_at: string | null;
-  readonly marker: string;
-}
-
 export const JOURNAL_CHECK = {
   place: tells.text('The journal.'),
   account: tells.text('The account.'),
   lines: tells.count('Audit lines that were followed.'),
   flaws: tells.json<readonly ChainFlaw[]>('What does not fit: what, and op where it is about one.'),
-  strangers: tells.json<readonly Stranger[]>(
-    'Cards whose mark no operation knows: card_id, last4, balance, created_at and marker.',
-  ),
+  strangers: tells.json<
+    readonly (Readonly<Record<'card_id' | 'marker', string>> &
+      Readonly<Record<'last4' | 'created_at', string | null>> & { readonly balance: number })[]
+  >('Cards whose mark no operation knows: card_id, last4, balance, created_at and marker.'),
 } as const;
 export type JournalCheck = ValueOf<typeof JOURNAL_CHECK>;
 
@@ -118,13 +110,7 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
     // Of a journal that is not accepted yet those count that it lists.
     const known = (await undefinedOn('guarded', approvers())) ?? [];
     const { lines, flaws } = await database.read(tx => checkChain(tx, account, known));
-    return {
-      place: database.shown,
-      account,
-      lines,
-      flaws,
-      strangers: await strangersTo(database),
-    };
+    return { place: database.shown, account, lines, flaws, strangers: await strangersTo(database) };
   }
 
   /** Cards at the service that carry the mark of an operation which the journal does not know. */
@@ -240,13 +226,7 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
       return isShared(place) ? check(place, await place.existing()) : withLocal(database => check(place, database));
     },
     /** Goes on with the journal as it is. `agree` is asked with what a person must know before. Resolves to what was done. */
-    async accept({
-      setAside,
-      agree,
-    }: {
-      readonly setAside: boolean;
-      readonly agree: Agree;
-    }): Promise<readonly string[]> {
+    async accept({ setAside, agree }: { setAside: boolean; agree: Agree }): Promise<readonly string[]> {
       const place = await placeOfRun();
       if (!isShared(place) && setAside) return replaceDamaged(agree);
       if (!isShared(place)) {
@@ -312,8 +292,15 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
           throw systemCode(error) === 'EEXIST' ? keyIsThere() : error;
         });
       }
-      if (place.user === undefined)
-        await listApprover(await place.open(), approverLine(host.user, readPublicKey(text, where).publicKey));
+      // In the journal of one machine whoever makes a key at its terminal may approve.
+      const approver = readApproverLine(approverLine(host.user, readPublicKey(text, where).publicKey));
+      if (place.user === undefined && approver !== undefined) {
+        const { keyid, person, key } = approver;
+        const columns = ['account', 'keyid', 'person', 'key', 'added'];
+        await (await place.open()).transaction(async tx =>
+          tx.insert('approver', columns, [['', keyid, person, Buffer.from(key).toString('base64'), await tx.now()]]),
+        );
+      }
       return ownKey();
     },
     /** Throws `usage` where there is none. */
@@ -380,17 +367,6 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
     await withLocal(acceptHere, false);
     return [`The damaged journal is in ${aside}; a new one is in its place, and is empty.`];
   }
-}
-
-/** In the journal of one machine whoever makes a key at its terminal may approve. */
-async function listApprover(database: Database, line: string): Promise<void> {
-  const approver = readApproverLine(line);
-  if (approver === undefined) return;
-  const { keyid, person, key } = approver;
-  await database.transaction(async tx => {
-    const columns = ['account', 'keyid', 'person', 'key', 'added'];
-    await tx.insert('approver', columns, [['', keyid, person, Buffer.from(key).toString('base64'), await tx.now()]]);
-  });
 }
 
 export type HeldRequest = ReturnType<typeof heldRequest>;

@@ -7,8 +7,7 @@ import { wholeSeconds } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
-import type { JqFilter } from '../terminal/jq-filter.ts';
-import type { Row } from '../terminal/view.ts';
+import type { OutputSettings, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
 import type { openOffline } from './offline.ts';
@@ -89,19 +88,27 @@ async function execute(machine: Machine, typed: Parsed, line: { argv: readonly s
     const context = offline?.context ?? opened.context;
     const isOfService = command.operation !== undefined && typed.countsFromNow;
     const now = isOfService ? wholeSeconds(await context.api.askServiceTime()) : host.clock.now();
-    const settings = { now };
+    const times = { now };
     // What was left out is asked for.
     const { args, flags } = typed.missing();
     const isAsked = args.length + flags.length > 0 && context.ui.canAsk;
     const whole = isAsked
-      ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings })
+      ? await (await import('./complete-line.ts')).complete(typed, { context, registry, settings: times })
       : typed;
     line.argv = whole.argv;
-    const values = await whole.values(settings, () => context.files.stdin.readText(WHOLE_INPUT_BYTES));
+    const values = await whole.values(times, () => context.files.stdin.readText(WHOLE_INPUT_BYTES));
     const made = await answerOf(whole, context, values);
     const shown = offline?.mark(made) ?? made;
-    const printing = { host, globals, jq, promised, now: () => context.api.serviceNow() };
-    const failed: unknown = await writeAnswer(printing, shown).catch((thrown: unknown) => thrown);
+    const settings = {
+      ...globals,
+      promised,
+      jq: jq && ((value: unknown) => jq.apply(value)),
+      /** Asked when ages are written, for the rows tell it. */
+      get now() {
+        return wholeSeconds(context.api.serviceNow());
+      },
+    };
+    const failed: unknown = await writeAnswer(host, settings, shown).catch((thrown: unknown) => thrown);
     if (failed !== undefined || host.streams.stdout.closed) {
       const lost = lostAnswer(failed, command, { shown, context });
       answerIs = lost === undefined ? 'written' : 'lost';
@@ -214,8 +221,11 @@ function lostAnswer(
     const notes = [...(outcome.facts.notes ?? []), `The results cannot be shown as requested: ${thrown.message}`];
     return outcome.with({ notes, hint: outcome.facts.hint ?? hint });
   }
+  const { data, idField = 'id' } = shown;
+  const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
+  const what = typeof id === 'string' ? ` for ${id}` : '';
   return new CliError('check_failed', {
-    message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as requested: ${thrown.message}`,
+    message: `${command.path} was carried out${what}, but its answer cannot be shown as requested: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
     hint,
     outcome: 'done',
@@ -224,47 +234,27 @@ function lostAnswer(
   });
 }
 
-/** ` for card_1`, where the answer is one result with an id. */
-function whatOf({ data, idField = 'id' }: Shown): string {
-  const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
-  return typeof id === 'string' ? ` for ${id}` : '';
-}
-
 /** The error of a run that a signal ended, for the composition root. */
 export function stoppedBy(kind: Extract<ErrorKind, 'interrupted' | 'terminated'>): CliError {
   return new CliError(kind, { message: kind === 'interrupted' ? 'stopped by Ctrl-C' : 'stopped by a signal' });
 }
 
-interface Printing {
-  readonly host: Host;
-  readonly globals: Globals;
-  readonly jq: JqFilter | undefined;
-  /** Undefined where no field was asked for, or nobody promised any. */
-  readonly promised: Iterable<string> | undefined;
-  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
-  readonly now: () => number;
-}
-
 /** Writes it to standard output. Rejects with `OutputError` where that fails. */
-async function writeAnswer({ host, globals, jq, promised, now }: Printing, shown: Shown): Promise<void> {
+async function writeAnswer(
+  host: Host,
+  settings: OutputSettings & Pick<Globals, 'repeated'>,
+  shown: Shown,
+): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
-  const { format, fields, columns, sort } = globals;
+  const { format, fields, columns, sort, jq, repeated } = settings;
   // Nothing was said about how the answer should look.
   const readsAsPage = format === 'table' && fields === undefined && columns === undefined && sort === undefined;
   const text = jq === undefined ? (verbatim ?? (readsAsPage ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
-  const settings = {
-    ...globals,
-    promised,
-    jq: jq && ((value: unknown) => jq.apply(value)),
-    get now() {
-      return wholeSeconds(now());
-    },
-  };
   // Text that is the answer as it stands is, to an expression, a string.
   const written = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
   const { shownWithRepeated } = await import('../app/globals.ts');
-  const whole = globals.repeated.length === 0 ? written : shownWithRepeated(written, globals.repeated);
+  const whole = repeated.length === 0 ? written : shownWithRepeated(written, repeated);
   await present(whole, settings, host.streams, host.env);
 }

@@ -33,7 +33,7 @@ function singleAnswers({ flags, answers, row }: Command): readonly Answers[] {
   return (answers ?? ofRow).map((said): Answers => {
     if ('one' in said) return { one: { ...said.one, ...(isNamed && INTENT), ...(isOffline && AS_OF) } };
     if (!('list' in said) || !isOffline) return said;
-    return { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } };
+    return { ...said, page: { ...said.page, ...AS_OF, offline: maybe(tells.yes('Nothing was sent.')) } };
   });
 }
 
@@ -51,7 +51,6 @@ const INTENT = {
 } as const;
 
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
-const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
 
 /**
  * Fields on the top of what a command prints; undefined for what has no fields of its own. Throws `usage` for a name that
@@ -133,19 +132,15 @@ export function errorSchema(): JsonSchema {
   };
 }
 
-const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
-  // Standard output that takes no answer is `check_failed`.
-  words: ['internal', 'check_failed', 'interrupted', 'terminated'],
-  // Profiles, journal and store: not private, locked, damaged; a profile that is not there.
-  files: ['not_found', 'guarded'],
-  // A service may refuse in words the contract does not list, and answer with what no operation returns.
-  service: ['not_authenticated', 'not_found', 'refused', 'rate_limited', 'unreachable', 'contract_mismatch'],
-};
-
+// Standard output that takes no answer is `check_failed`.
+const OF_WORDS: readonly ErrorKind[] = ['internal', 'check_failed', 'interrupted', 'terminated'];
+// Profiles, journal and store: not private, locked, damaged; a profile that is not there.
+const OF_FILES: readonly ErrorKind[] = [...OF_WORDS, 'not_found', 'guarded'];
 const REACHED: Readonly<Record<Reach, readonly ErrorKind[]>> = {
-  words: MET.words,
-  files: [...MET.words, ...MET.files],
-  service: [...MET.words, ...MET.files, ...MET.service],
+  words: OF_WORDS,
+  files: OF_FILES,
+  // A service may refuse in words the contract does not list, and answer with what no operation returns.
+  service: [...OF_FILES, 'not_authenticated', 'refused', 'rate_limited', 'unreachable', 'contract_mismatch'],
 };
 
 /**
@@ -167,12 +162,7 @@ export function endingsOf(command: Command) {
       const { exit, means }: { readonly exit: number; readonly means: string } = ERROR_KINDS[kind];
       const named = refusals.filter(name => REFUSALS[name].kind === kind);
       const said = command.ends[kind] ?? means;
-      return {
-        kind,
-        exit,
-        own: own.has(kind),
-        means: named.length === 0 ? said : `${said} (${named.join(', ')})`,
-      };
+      return { kind, exit, own: own.has(kind), means: named.length === 0 ? said : `${said} (${named.join(', ')})` };
     });
 }
 
