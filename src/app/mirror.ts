@@ -10,7 +10,7 @@ import type { Journal } from '../journal/journal.ts';
 import { type Change, rowState } from '../journal/records.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
-import type { OwnOperation } from '../mirror/own-rows.ts';
+import type { OwnOperation } from '../mirror/sync.ts';
 import type { Line, QueryRequest } from '../mirror/query.ts';
 import { checkBaseUrl } from '../profile/parts.ts';
 import type { AppHost } from './process-host.ts';

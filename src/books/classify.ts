@@ -41,6 +41,8 @@ export function classify(residuals: Residuals, evidence: Evidence & Known) {
 class Classification {
   readonly #rest: Unexplained;
   readonly #evidence: Evidence & Known;
+  /** Cards that own rows made. */
+  readonly #made: ReadonlySet<string | null>;
   readonly #findings: Finding[] = [];
   /** Own rows of unknown outcome that the sums show to be done, with their cards. */
   readonly #counted = new Map<string, string>();
@@ -54,6 +56,7 @@ class Classification {
   constructor(residuals: Residuals, evidence: Evidence & Known) {
     this.#rest = new Unexplained(residuals);
     this.#evidence = evidence;
+    this.#made = cardsOf(evidence.moves, 'cards.create');
   }
 
   result() {
@@ -147,25 +150,16 @@ class Classification {
   /** The new card whose marker names the row; where the service shows no metadata, one that came with its amount. */
   #madeBy(move: MoveRow): string | undefined {
     if (move.operation !== 'cards.create') return undefined;
-    const made = new Set(this.#evidence.moves.map(({ operation, card_id }) => operation === 'cards.create' && card_id));
-    const fresh = this.#newCards().filter(card => !made.has(card));
+    const changes = [...this.#rest.changes.values()];
+    const fresh = changes.flatMap(({ card_id, isNew }) => (isNew && !this.#made.has(card_id) ? [card_id] : []));
     const marked = fresh.find(card => markerIn(this.#evidence.cards.get(card)) === rowName(move));
     return marked ?? fresh.find(card => this.#rest.of(card) === move.cents);
   }
 
-  #newCards(): string[] {
-    return [...this.#rest.changes.values()].filter(change => change.isNew).map(change => change.card_id);
-  }
-
   /** Cards and ends of cards that no own row explains. */
   #foreignStates(): void {
-    const made = new Set<string | null>();
-    const ended = new Set<string | null>();
-    for (const { operation, card_id } of this.#evidence.moves) {
-      if (operation === 'cards.create') made.add(card_id);
-      if (operation === 'cards.terminate') ended.add(card_id);
-    }
-    for (const card of this.#counted.values()) made.add(card);
+    const ended = cardsOf(this.#evidence.moves, 'cards.terminate');
+    const made = new Set([...this.#made, ...this.#counted.values()]);
     for (const { card_id, isNew, isOver, hasEnded, returned } of this.#rest.changes.values()) {
       if (isNew && this.#evidence.cards.has(card_id) && !made.has(card_id)) {
         const amount = isOver ? 0 : this.#rest.of(card_id);
@@ -181,8 +175,7 @@ class Classification {
   /** A card with our mark that no own row here made. */
   #markerNote(card: string): { readonly note?: string } {
     const isMarked = markerIn(this.#evidence.cards.get(card)) !== undefined;
-    const isOwn = this.#evidence.moves.some(move => move.operation === 'cards.create' && move.card_id === card);
-    return isMarked && !isOwn
+    return isMarked && !this.#made.has(card)
       ? { note: 'it carries our mark: another machine of yours, or one that was refused here and made all the same' }
       : {};
   }
@@ -313,6 +306,11 @@ class Classification {
     if (candidates.length > 0) this.#add({ class: 'hold_released', candidates, cents: wallet });
     return { released, carried: wallet };
   }
+}
+
+/** Cards of the own rows that do this. */
+function cardsOf(moves: readonly MoveRow[], wanted: MoveRow['operation']): ReadonlySet<string | null> {
+  return new Set(moves.filter(({ operation }) => operation === wanted).map(({ card_id }) => card_id));
 }
 
 function ofRow({ row, card, amount }: UnknownRow) {

@@ -2,7 +2,7 @@
 
 import { CliError } from '../core/errors.ts';
 import { cents } from '../core/money.ts';
-import type { CardSums } from './records.ts';
+import { type CardSums, NO_RECORDS } from './records.ts';
 import type { CheckpointCardRow, CheckpointRow, CountedCard, CountingRules, MoveRow, WalletRow } from './rows.ts';
 
 /** A card at an instant, as a checkpoint keeps it. Of now `unverified` is 2 where nothing bounds what it holds, else 0. */
@@ -55,7 +55,6 @@ export function withRow<Sums extends Readonly<OwnSums>>(sums: Sums, { operation,
   return column === undefined ? sums : { ...sums, [column]: sums[column] + cents };
 }
 
-const NO_SUMS: CardSums = { settled: 0, refunded: 0, holds: 0, unbounded: false };
 const NO_OWN: Readonly<OwnSums> = { created_cents: 0, funded_cents: 0, withdrawn_cents: 0 };
 
 /** Sums of own rows that are done or count as done, a card; rows that made no known card are left out. */
@@ -79,7 +78,7 @@ export function positionOf(
   const own = ownSums(moves, counted);
   const positions = new Map<string, CardPosition>();
   const place = (card_id: string, status: string, balance_cents: number) => {
-    const { settled, refunded, holds, unbounded } = records.get(card_id) ?? NO_SUMS;
+    const { settled, refunded, holds, unbounded } = records.get(card_id) ?? NO_RECORDS;
     const spent = { settled_cents: settled, refunded_cents: refunded, holds_cents: holds };
     const ofCard = { card_id, status, balance_cents, unverified: unbounded ? 2 : 0 } as const;
     positions.set(card_id, { ...ofCard, ...spent, ...(own.get(card_id) ?? NO_OWN) });

@@ -15,16 +15,16 @@ export interface EffectColumns extends Pick<TxRow, 'tx_id' | 'type' | 'status' |
   readonly currency?: string | null;
 }
 
-/** Integer cents, each 0 or the record's amount. */
-interface Effect {
-  readonly settled: number;
-  readonly refunded: number;
+/** Integer cents, each 0 or the amount of the record. */
+const NOTHING = {
+  settled: 0,
+  refunded: 0,
   /** Authorized and still pending; an upper bound of the hold, as partial reversals leave no trace. */
-  readonly pending: number;
-  readonly declined: number;
-}
+  pending: 0,
+  declined: 0,
+};
+type Effect = Readonly<typeof NOTHING>;
 
-const NOTHING: Effect = { settled: 0, refunded: 0, pending: 0, declined: 0 };
 const KNOWN_TYPES: ReadonlySet<string> = new Set(['authorization', 'settlement', 'refund', 'decline']);
 
 /** A record that is its own authorization: a purchase in one changing record. */
@@ -57,9 +57,7 @@ export function spentBy(record: EffectColumns): number {
   return settled - refunded;
 }
 
-// What the structure of records shows before any balance is looked at.
-
-// What the records of one purchase say by themselves
+// What the records of one purchase say by themselves, before any balance is looked at
 
 interface Surroundings {
   /** The record came or changed after the base. */
@@ -161,14 +159,15 @@ function twice(rows: readonly SummedRow[], isNew: Surroundings['isNew']): Struct
 // Goes through records purchase by purchase
 
 /** Sums of all records of a card, integer cents. */
-export interface CardSums {
-  settled: number;
-  refunded: number;
+export type CardSums = typeof NO_RECORDS;
+export const NO_RECORDS = {
+  settled: 0,
+  refunded: 0,
   /** Upper bound of what is held: max(0, amount - its settlements) over pending authorizations. */
-  holds: number;
+  holds: 0,
   /** A pending purchase does not show what it had authorized, so that nothing bounds its hold (A-40, one record). */
-  unbounded: boolean;
-}
+  unbounded: false,
+};
 
 /** A settlement or refund that came after the base. */
 export interface NewRecord {
@@ -199,7 +198,9 @@ export interface ReadingOptions {
  */
 export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
   const { since, terminated = new Set(), totals } = options;
-  const cards = new Map([...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_SUMS, ...sums }]));
+  const cards = new Map(
+    [...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_RECORDS, ...sums }]),
+  );
   const structure: Structure[] = [];
   const fresh: NewRecord[] = [];
   /** Some purchase is one changing record. */
@@ -224,7 +225,7 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
 
   function count(row: SummedRow, purchase: readonly SummedRow[]): void {
     if (row.card_id === null) return;
-    const sums = cards.get(row.card_id) ?? { ...NO_SUMS };
+    const sums = cards.get(row.card_id) ?? { ...NO_RECORDS };
     cards.set(row.card_id, sums);
     const { settled, refunded, pending } = effectOf(row);
     if (totals === undefined) {
@@ -262,8 +263,6 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
     return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
   }
 }
-
-const NO_SUMS: Readonly<CardSums> = { settled: 0, refunded: 0, holds: 0, unbounded: false };
 
 function* purchasesOf(rows: Iterable<SummedRow>): Generator<readonly SummedRow[]> {
   let purchase: SummedRow[] = [];

@@ -115,6 +115,10 @@ export class MirrorDatabase {
     if (this.#walks.delete(rows)) rows.return?.();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const rows of this.#walks.keys()) this.#endWalk(rows);

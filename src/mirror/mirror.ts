@@ -17,7 +17,6 @@ import {
   openForSync,
   removeMirror,
 } from './file.ts';
-import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { DEFAULT_RATE, PacedReader, type PacedReaderParts } from './paced-reader.ts';
 import { queryCopy } from './query.ts';
 import {
@@ -30,7 +29,7 @@ import {
 } from './reconcile.ts';
 import { type CardQuery, copyReader, findCards, findTransactions, type TransactionQuery } from './search.ts';
 import { keepExport } from './statement-rows.ts';
-import { openWindows, type SyncParts, syncMirror } from './sync.ts';
+import { hasMovedSince, type OwnOperation, openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface SyncOptions {
   readonly full?: boolean | undefined;
@@ -84,12 +83,8 @@ export function createMirror(parts: MirrorParts) {
 
   /** Work on the open file, which is written to. */
   async function onFile<T>(work: (db: MirrorDatabase) => T | Promise<T>): Promise<T> {
-    const db = openForSync(parts);
-    try {
-      return await work(db);
-    } finally {
-      db.close();
-    }
+    using db = openForSync(parts);
+    return await work(db);
   }
 
   /** Work on the file of this account with what a sync needs. */
@@ -117,22 +112,18 @@ export function createMirror(parts: MirrorParts) {
   /** Whether the copy is young enough; `changed`: this machine has done something since that it must show. */
   async function freshnessOf(maxAgeMs: number, own: readonly OwnOperation[]) {
     // What is wrong with the file is told by the sync.
-    const db = await (async () => openForReading(parts))().catch(() => undefined);
+    using db = await (async () => openForReading(parts))().catch(() => undefined);
     if (db === undefined) return 'old';
-    try {
-      const syncedAt = db.number('synced_at') ?? Number.NEGATIVE_INFINITY;
-      const age = clock.now() - syncedAt;
-      // A clock that was set back makes no copy young for ever.
-      if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return 'old';
-      // By the clock of a sandbox, too: who moved it expects of a copy what the time there says.
-      const [asOf, now] = [db.number('as_of'), await parts.movedClock?.()];
-      const ageThere = asOf === undefined || now === undefined ? 0 : now - asOf;
-      if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return 'old';
-      const hasChanged = (await parts.hasChangedSince(syncedAt)) || (await hasMovedSince(db, own, syncedAt));
-      return hasChanged ? 'changed' : 'fresh';
-    } finally {
-      db.close();
-    }
+    const syncedAt = db.number('synced_at') ?? Number.NEGATIVE_INFINITY;
+    const age = clock.now() - syncedAt;
+    // A clock that was set back makes no copy young for ever.
+    if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return 'old';
+    // By the clock of a sandbox, too: who moved it expects of a copy what the time there says.
+    const [asOf, now] = [db.number('as_of'), await parts.movedClock?.()];
+    const ageThere = asOf === undefined || now === undefined ? 0 : now - asOf;
+    if (ageThere < -ROUNDED_MS || ageThere > maxAgeMs + ROUNDED_MS) return 'old';
+    const hasChanged = (await parts.hasChangedSince(syncedAt)) || (await hasMovedSince(db, own, syncedAt));
+    return hasChanged ? 'changed' : 'fresh';
   }
 
   /**
@@ -266,13 +257,9 @@ async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boole
     LOOKED_FOR,
   );
   for (const { card_id, created_ms } of cards) {
-    try {
-      const { created_at } = await ask.read('cards.get', { card_id });
-      // Sandboxes give ids anew.
-      if ((instantOf(created_at) ?? null) === created_ms) return true;
-    } catch (error) {
-      if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
-    }
+    const card = await ask.readIfThere('cards.get', { card_id });
+    // Sandboxes give ids anew.
+    if (card !== undefined && (instantOf(card.created_at) ?? null) === created_ms) return true;
   }
   // Of an account without cards nothing is known that could be another's.
   return cards.length === 0;
@@ -293,28 +280,24 @@ function another({ profile }: Account, why: string, { isAsked = false } = {}): C
 /** What `books status` tells. Throws `check_failed` where the file is damaged. */
 async function mirrorStatus(place: MirrorParts) {
   const { path } = place;
-  const db = openForReading(place);
+  using db = openForReading(place);
   const count = (table: string) => db?.count(table) ?? 0;
-  try {
-    const asOf = db?.number('as_of');
-    return {
-      path,
-      exists: db !== undefined,
-      size: ['', '-wal'].reduce((sum, part) => sum + (statSync(path + part, { throwIfNoEntry: false })?.size ?? 0), 0),
-      as_of: asOf === undefined ? null : isoTime(asOf),
-      cards: count('card where gone_at is null'),
-      transactions: count('record where gone_at is null'),
-      gone: count('record where gone_at is not null'),
-      merchants: count('merchant'),
-      changes: count('record_change'),
-      moves: count('move'),
-      open_windows: count('open_window'),
-      last_exact_cut: (db && baseOf(db))?.cut_id ?? null,
-      totals: db?.fact('totals') ?? null,
-      filters: db?.fact('filters') ?? null,
-      order: db?.fact('order') ?? null,
-    };
-  } finally {
-    db?.close();
-  }
+  const asOf = db?.number('as_of');
+  return {
+    path,
+    exists: db !== undefined,
+    size: ['', '-wal'].reduce((sum, part) => sum + (statSync(path + part, { throwIfNoEntry: false })?.size ?? 0), 0),
+    as_of: asOf === undefined ? null : isoTime(asOf),
+    cards: count('card where gone_at is null'),
+    transactions: count('record where gone_at is null'),
+    gone: count('record where gone_at is not null'),
+    merchants: count('merchant'),
+    changes: count('record_change'),
+    moves: count('move'),
+    open_windows: count('open_window'),
+    last_exact_cut: (db && baseOf(db))?.cut_id ?? null,
+    totals: db?.fact('totals') ?? null,
+    filters: db?.fact('filters') ?? null,
+    order: db?.fact('order') ?? null,
+  };
 }

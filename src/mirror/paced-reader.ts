@@ -51,6 +51,14 @@ export class PacedReader {
     return this.#parts.reader.read(operation, input, { signal: this.#parts.signal });
   }
 
+  /** Undefined where the service says that it is not there. */
+  async readIfThere<N extends ReadName>(operation: N, input: Input<N>): Promise<Result<N> | undefined> {
+    return this.read(operation, input).catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
+      return undefined;
+    });
+  }
+
   /** Page after page, up to the last one as far as the service says; else up to an empty page or one of known rows. */
   async *pages<N extends ListName>(operation: N, filter: Input<N>): AsyncGenerator<Page<Item<N>>> {
     const seen = new Set<string>();
@@ -70,14 +78,8 @@ export class PacedReader {
   /** Past the end a page is empty. */
   async #page<N extends ListName>(operation: N, filter: Input<N>, number: number) {
     type Listed = { readonly data: readonly (Item<N> & { readonly id: string })[]; readonly page: PageFacts };
-    try {
-      const input = number > 1 ? { ...filter, page: number } : filter;
-      return (await this.read(operation, input)) as unknown as Listed;
-    } catch (error) {
-      if (number > 1 && error instanceof CliError && error.kind === 'not_found')
-        return { data: [], page: {} } as Listed;
-      throw error;
-    }
+    const read = number > 1 ? this.readIfThere(operation, { ...filter, page: number }) : this.read(operation, filter);
+    return ((await read) ?? { data: [], page: {} }) as unknown as Listed;
   }
 
   async #turn(): Promise<void> {

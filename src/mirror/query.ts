@@ -12,17 +12,11 @@ interface QueryParts {
   readonly signal: AbortSignal;
 }
 
-export interface QueryAnswer {
-  readonly columns: readonly string[];
-  /** Rows as they come. Throws `wait_expired` when the time is over, `usage` when the engine refuses on the way. */
-  readonly batches: AsyncGenerator<readonly Readonly<Record<string, unknown>>[]>;
-}
-
 /**
  * Runs one statement. Resolves when its columns are there. Throws `usage` for a statement that is refused, `wait_expired`
  * when it took longer than `timeoutMs`, rows included.
  */
-export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: QueryParts): Promise<QueryAnswer> {
+export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: QueryParts) {
   const [node, ...words] = parts.program;
   const { env, signal } = parts;
   const ends = { timeout: timeoutMs, killSignal: 'SIGKILL', signal } as const;
@@ -50,7 +44,8 @@ export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: Q
     throw error;
   }
 
-  async function* batches(columns: readonly string[]): QueryAnswer['batches'] {
+  /** Rows as they come. Throws `wait_expired` when the time is over, `usage` when the engine refuses on the way. */
+  async function* batches(columns: readonly string[]): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
     try {
       for (let line = await next(); 'rows' in line; line = await next())
         yield line.rows.map(row => Object.fromEntries(columns.map((name, index) => [name, row[index]])));

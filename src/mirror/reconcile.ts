@@ -9,7 +9,7 @@ import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
 import { newestWallet } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
-import { type LeftOut, leftOut, recordSums } from './record-sums.ts';
+import { leftOut, recordSums } from './record-sums.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface ReconcileOptions {
@@ -30,18 +30,11 @@ export interface Reconciliation extends Reconciled {
   readonly cards: readonly CountedCard[];
   readonly requests: number;
   /** Records since the first checkpoint of the two that count as nothing. */
-  readonly leftOut: LeftOut;
+  readonly leftOut: ReturnType<typeof leftOut>;
 }
 
-/** Wallet, balances and records as they were read for one checkpoint. */
-export interface Instant {
-  readonly wallet: WalletRow;
-  /** ms UTC by the service. */
-  readonly at: number;
-  /** Number of the sync that read it. */
-  readonly sync: number;
-  readonly requests: number;
-}
+/** Wallet, balances and records as they were read for one checkpoint. `at` is ms UTC by the service, `sync` the one that read it. */
+type Instant = ReturnType<typeof keptInstant>;
 
 /**
  * Holds the copy against an earlier checkpoint, and keeps the one that this makes with its report. Whoever calls it holds the
@@ -202,7 +195,7 @@ export async function readInstant(
  * The instant of the last sync, without asking. Throws `wait_expired` where the account moved while it was read, or a
  * later sync did not come to its end: what was read then is of no one instant.
  */
-export function keptInstant(db: MirrorDatabase): Instant {
+export function keptInstant(db: MirrorDatabase) {
   const wallet = newestWallet(db);
   const [at, sync] = [db.number('as_of'), db.number('finished_sync')];
   if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');

@@ -105,17 +105,13 @@ function summedColumns(from: KeptCheckpoint | undefined): readonly [columns: str
   ];
 }
 
-/** Records in another currency than USD. */
-export interface LeftOut {
-  readonly records: number;
-  /** Currencies that the service names, each once, in the order of the alphabet. */
-  readonly currencies: readonly string[];
-}
-
 const IS_LEFT_OUT = `${IS_IN_OTHER_CURRENCY} and gone_at is null and type <> 'decline'`;
 
-/** Those of a span: a condition on `record` that no index of times answers, for few records are in another currency. */
-export function leftOut(db: MirrorDatabase, span: string, ...values: readonly number[]): LeftOut {
+/**
+ * Records in another currency than USD, and the currencies that the service names, in the order of the alphabet. The span is a
+ * condition on `record` that no index of times answers, for few records are in another currency.
+ */
+export function leftOut(db: MirrorDatabase, span: string, ...values: readonly number[]) {
   const rows = db.all<{ currency: string; records: number }>(
     `select currency, count(*) as records from record where ${IS_LEFT_OUT} and ${span} group by currency order by currency`,
     ...values,

@@ -174,12 +174,8 @@ const ADDED = `insert into record (${RECORD_COLUMNS.join(', ')}, tx_id, first_se
 const CHANGED = `update record set ${assigned(RECORD_COLUMNS)} where id = ?`;
 const CARD_CHANGED = `update card set gone_at = null, ${assigned(CARD_COLUMNS)} where id = ?`;
 
-/** Stores rows as they came. Call it inside a commit. */
-export function storeRecords(writing: Writing, rows: readonly Transaction[]): void {
-  for (const row of rows) storeRecord(writing, row);
-}
-
-function storeRecord(writing: Writing, row: Transaction): void {
+/** Stores a row as it came. Call it inside a commit. */
+export function storeRecord(writing: Writing, row: Transaction): void {
   const { db, now, sync } = writing;
   const values = recordValues(row);
   const tx = storable(row.id);
@@ -225,14 +221,9 @@ function merchantId(db: MirrorDatabase, name: string): number {
 
 type Value = string | number | null;
 
-function note(
-  { db, now }: Writing,
-  tx_id: string,
-  field: string,
-  [old, seen]: readonly [old: Value, seen: Value],
-): void {
-  const asText = (value: Value) => (value === null ? null : String(value));
-  db.insert('record_change', { tx_id, field, old: asText(old), new: asText(seen), seen: now });
+function note({ db, now }: Writing, tx_id: string, field: string, values: readonly [old: Value, seen: Value]): void {
+  const [old, seen] = values.map(value => (value === null ? null : String(value)));
+  db.insert('record_change', { tx_id, field, old: old ?? null, new: seen ?? null, seen: now });
 }
 
 /** Times, both included. */
@@ -276,12 +267,8 @@ export function missRecords(writing: Writing, { from, to, ids, type }: CompleteR
 
 // Writes cards and the wallet, and what of them had changed.
 
-/** Stores cards as they came. Call it inside a commit. */
-export function storeCards(writing: Writing, cards: readonly Card[]): void {
-  for (const card of cards) storeCard(writing, card);
-}
-
-function storeCard(writing: Writing, card: Card): void {
+/** Stores a card as it came. Call it inside a commit. */
+export function storeCard(writing: Writing, card: Card): void {
   const { db, counts, now } = writing;
   const values = cardValues(card);
   const cardId = storable(card.id);

@@ -8,7 +8,7 @@ import { instantOf, SECOND, wholeSeconds } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';
 import type { PacedReader } from './paced-reader.ts';
 import { IS_PENDING, LAST_BY_SYNC } from './schema.ts';
-import { missRecords, type Span, storeRecords, type Transaction, type Writing } from './store.ts';
+import { missRecords, type Span, storeRecord, type Transaction, type Writing } from './store.ts';
 
 export interface SyncRun extends Writing {
   readonly ask: PacedReader;
@@ -43,14 +43,6 @@ interface Part extends Span {
   readonly type?: 'authorization' | undefined;
 }
 
-/** The newest rows of a span, complete down to `from`. */
-interface Window {
-  readonly rows: ReadonlyMap<string, Transaction>;
-  readonly from: number;
-  /** Nothing of the span is left. */
-  readonly isLast: boolean;
-}
-
 /**
  * Reads a span and commits what it holds, window by window. `onWindow` is told in each commit to where the span is still to be
  * read. Throws `NoSpans`.
@@ -62,7 +54,7 @@ async function readSpan(run: SyncRun, { type, ...span }: Part, onWindow?: (to: n
     const asked: Part = { from: span.from, to, type: isAgain ? undefined : type };
     const { rows, from, isLast } = await readWindow(run, asked);
     const missing = run.db.commit(() => {
-      storeRecords(run, [...rows.values()]);
+      for (const row of rows.values()) storeRecord(run, row);
       onWindow?.(from - 1);
       return missRecords(run, { from, to, ids: new Set(rows.keys()), type: asked.type });
     });
@@ -74,8 +66,11 @@ async function readSpan(run: SyncRun, { type, ...span }: Part, onWindow?: (to: n
   }
 }
 
-/** Page after page, each up to the oldest row of the one before. */
-async function readWindow(run: SyncRun, { from, to, type }: Part): Promise<Window> {
+/**
+ * The newest rows of a span, complete down to `from`; `isLast` where nothing of the span is left. Read page after page, each up to
+ * the oldest row of the one before.
+ */
+async function readWindow(run: SyncRun, { from, to, type }: Part) {
   const rows = new Map<string, Transaction>();
   for (let end = to; ; ) {
     let total: number | undefined;
@@ -161,7 +156,9 @@ export async function walkAll(run: SyncRun): Promise<void> {
     let ids: ReadonlySet<string> = new Set();
     let [first, last]: (number | undefined)[] = [];
     for await (const { number, rows, facts, fresh, seen } of run.ask.pages('transactions.list', {})) {
-      if (rows.length > 0) db.commit(() => storeRecords(run, rows));
+      db.commit(() => {
+        for (const row of rows) storeRecord(run, row);
+      });
       run.onRows(fresh);
       ids = seen;
       if (number === 1) first = facts.total;
