@@ -56,8 +56,9 @@ export function createProgress(settings: ProgressSettings) {
   let begun = clock.monotonic();
   let shownAt = mode === 'redraw' ? Number.NEGATIVE_INFINITY : begun;
   let readingSince: number | undefined;
-  let [drawn, reported, hasSaid] = [false, false, false];
+  let [reported, hasSaid] = [false, false];
   let status: string | undefined;
+  /** There while a line is drawn. */
   let unhold: (() => void) | undefined;
   let written = Promise.resolve();
 
@@ -68,18 +69,17 @@ export function createProgress(settings: ProgressSettings) {
   }
 
   function clear(): void {
-    if (drawn) write(ERASE);
+    if (unhold !== undefined) write(ERASE);
     letGo();
   }
 
   function letGo(): void {
     unhold?.();
-    [unhold, drawn, status] = [undefined, false, undefined];
+    [unhold, status] = [undefined, undefined];
   }
 
   function draw(text: string): void {
     write(`${ERASE}${text.slice(0, columns() - 1)}`);
-    drawn = true;
     // Whatever a signal brings next stands below what was done until then.
     unhold ??= settings.onCrash(() => {
       letGo();

@@ -41,22 +41,45 @@ const KINDS: Readonly<Record<ExportFormat, Readonly<Record<'ending' | 'mark', st
  * you ask for the next one.
  */
 export async function exportFiles(statement: Statement, { profile, label, ...wish }: ExportWish & Naming) {
-  const { format, layout } = wish;
+  const { format, layout, accounts, continues } = wish;
   const base = [profile, statement.period.name.replace('..', '_'), ...selected(statement, label)];
   if (layout !== 'plain') base.push(layout);
   const kind = KINDS[format];
   const mark = format === 'csv' && layout !== 'plain' ? 'Date,' : kind.mark;
-  const parts = await partsOf(statement, wish);
-  function* files() {
-    let nth = 0;
-    for (const { pieces, part } of parts) {
-      nth += 1;
-      // The first one has no number; an account a file is told by the account.
-      const last = part ?? (nth === 1 ? '' : String(nth));
-      yield { name: `${[...base, last].filter(Boolean).join('-')}.${kind.ending}`, pieces, mark };
+  /** `part`: what its name has more than others of the export. */
+  const file = (pieces: Iterable<Piece>, part = '') => {
+    return { name: `${[...base, part].filter(Boolean).join('-')}.${kind.ending}`, pieces, mark };
+  };
+  switch (format) {
+    case 'csv': {
+      const { csvFiles } = await import('./csv.ts');
+      // The first one has no number.
+      return each(csvFiles(statement, wish), (pieces, nth) => file(pieces, nth === 1 ? '' : String(nth)));
     }
+    case 'qbo': {
+      const { ofxFile } = await import('./banks.ts');
+      // The name of one account is in front already.
+      const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
+      return each(statement.accounts, account =>
+        file(ofxFile({ ...statement, accounts: [account] }, wish.intuBid), isNamed ? '' : accountPart(account)),
+      );
+    }
+    case 'ofx':
+      return [file((await import('./banks.ts')).ofxFile(statement))];
+    case 'qif':
+      return [file((await import('./banks.ts')).qifFile(statement, accounts, continues))];
+    default:
+      return [file((await import('./journals.ts')).journalFile(statement, format, accounts, continues))];
   }
-  return files();
+}
+
+/** One after the other, so that one account at a time is in memory. */
+function* each<Item, Made>(items: Iterable<Item>, make: (item: Item, nth: number) => Made): Generator<Made> {
+  let nth = 0;
+  for (const item of items) {
+    nth += 1;
+    yield make(item, nth);
+  }
 }
 
 /** What of the account it is, where it is not all; a card by its number. */
@@ -64,40 +87,6 @@ function selected({ cards, selection }: Statement, label: string | undefined): r
   if (label !== undefined) return [labelPart(label)];
   if (selection === 'card') return cards.slice(0, 1).map(card => accountPart({ kind: 'card', ...card }));
   return selection === 'all' ? [] : [selection];
-}
-
-interface Part {
-  readonly pieces: Iterable<Piece>;
-  /** What its name has more than others of the export; its number where it is left out. */
-  readonly part?: string;
-}
-
-async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable<Part>> {
-  const { format, accounts, continues } = wish;
-  switch (format) {
-    case 'csv':
-      return each((await import('./csv.ts')).csvFiles(statement, wish), pieces => ({ pieces }));
-    case 'ofx':
-      return [{ pieces: (await import('./banks.ts')).ofxFile(statement) }];
-    case 'qbo': {
-      const { ofxFile } = await import('./banks.ts');
-      // The name of one account is in front already.
-      const isNamed = statement.selection === 'card' || statement.selection === 'wallet';
-      return each(statement.accounts, account => ({
-        pieces: ofxFile({ ...statement, accounts: [account] }, wish.intuBid),
-        part: isNamed ? '' : accountPart(account),
-      }));
-    }
-    case 'qif':
-      return [{ pieces: (await import('./banks.ts')).qifFile(statement, accounts, continues) }];
-    default:
-      return [{ pieces: (await import('./journals.ts')).journalFile(statement, format, accounts, continues) }];
-  }
-}
-
-/** One after the other, so that one account at a time is in memory. */
-function* each<Item>(items: Iterable<Item>, of: (item: Item) => Part): Generator<Part> {
-  for (const item of items) yield of(item);
 }
 
 /** Each new file takes the place of the one before it; of all other formats the lines stay in the program that read them. */
