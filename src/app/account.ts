@@ -1,10 +1,12 @@
 /** Which account a run speaks for, which sandbox its simulations go to, and the saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
+import type { SecureContext } from 'node:tls';
 import type { ValueOf } from '../contract/field.ts';
 import { orNull, tells } from '../contract/own-field.ts';
 import { ADMIN_PATH } from '../contract/sandbox/basis.ts';
 import { type CliError, notSent, undefinedOn, usage } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
+import type { FileDependencies } from '../files/private-files.ts';
 import type { Whose } from '../id-cache/shown.ts';
 import { isLimitName } from '../limits/limits.ts';
 import { checkBaseUrl, checkProfileName, unknownProfile } from '../profile/parts.ts';
@@ -12,13 +14,22 @@ import type { Profile } from '../profile/profile-file.ts';
 import type { ProfileChoice, ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { NewKey } from '../profile/store.ts';
+import type { Globals } from './globals.ts';
 import type { AppHost } from './process-host.ts';
-import type { Begun, Where } from './run.ts';
 
 export type { NewKey };
 
+/** What of a run tells whom it speaks for, and reads files of the user. */
+interface SpeakingRun {
+  readonly host: AppHost;
+  readonly globals: Globals;
+  readonly files: FileDependencies;
+  readonly notice: (text: string) => void;
+  readonly warn: (text: string) => void;
+}
+
 /** The profile that the run acts as; says on stderr what a person must know of it. Throws as `resolveProfile`. */
-export async function resolve(run: Begun): Promise<ResolvedProfile> {
+export async function resolve(run: SpeakingRun): Promise<ResolvedProfile> {
   const { host, notice, warn } = run;
   const { stdin, stderr } = host.streams;
   const resolved = await chosenProfile(run, stdin.isTerminal && stderr.isTerminal);
@@ -28,14 +39,14 @@ export async function resolve(run: Begun): Promise<ResolvedProfile> {
   return resolved;
 }
 
-async function chosenProfile(run: Begun, interactive: boolean): Promise<ResolvedProfile> {
+async function chosenProfile(run: SpeakingRun, interactive: boolean): Promise<ResolvedProfile> {
   const { resolveProfile } = await import('../profile/resolve.ts');
   const readKeyFile = (path: string) => secretFile(run, path, 'key file');
   return resolveProfile({ ...choiceOf(run), interactive, readKeyFile });
 }
 
 /** What chooses a profile. */
-function choiceOf({ host, globals, warn }: Begun): ProfileChoice {
+function choiceOf({ host, globals, warn }: SpeakingRun): ProfileChoice {
   const { sandbox, profile, contract } = globals;
   return {
     flags: { sandbox, ...(profile !== undefined && { profile }), ...(contract !== undefined && { contract }) },
@@ -47,7 +58,7 @@ function choiceOf({ host, globals, warn }: Begun): ProfileChoice {
   };
 }
 
-async function secretFile(run: Begun, path: string, called: 'key file' | 'token file'): Promise<string> {
+async function secretFile(run: SpeakingRun, path: string, called: 'key file' | 'token file'): Promise<string> {
   const { platform, signal } = run.host;
   const { readKeyFile } = await import('../profile/store.ts');
   return readKeyFile(path, { platform, signal, called, warn: run.warn });
@@ -58,7 +69,7 @@ const TOKEN_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN';
 const FILE_VARIABLE = 'CARDWRIGHT_SANDBOX_TOKEN_FILE';
 
 /** Throws `guarded` where the requests of the run go to a test server that is not the sandbox of this machine. */
-export async function checkSandboxIsMeant(run: Begun): Promise<void> {
+export async function checkSandboxIsMeant(run: SpeakingRun): Promise<void> {
   if (run.globals.sandbox) return;
   const profile = await undefinedOn('not_authenticated', chosenProfile(run, false));
   if (profile?.mode !== 'test') return;
@@ -80,6 +91,17 @@ export async function checkSandboxIsMeant(run: Begun): Promise<void> {
   );
 }
 
+/** A place that is spoken to, and the key for it. */
+export interface Where {
+  readonly baseUrl: string;
+  readonly socketPath?: string;
+  readonly key: () => Promise<Secret>;
+  /** Whom TLS trusts, in place of Node's own list. */
+  readonly secureContext?: SecureContext | undefined;
+  /** Variables of the environment that name the two. */
+  readonly variables?: readonly string[] | undefined;
+}
+
 /** A control surface, with the admin token as its key. */
 export interface NamedSandbox extends Where {
   /** Scheme, host and port. */
@@ -92,7 +114,7 @@ export interface NamedSandbox extends Where {
  * The sandbox elsewhere that the run steers; undefined for the one of this machine, which `--sandbox` names whatever the
  * environment says. Throws `not_authenticated` for half a pair of variables, `usage` for an address or a token that is none.
  */
-export async function namedElsewhere(run: Begun): Promise<NamedSandbox | undefined> {
+export async function namedElsewhere(run: SpeakingRun): Promise<NamedSandbox | undefined> {
   const { sandbox, profile: flag } = run.globals;
   if (sandbox || flag === 'sandbox') return undefined;
   // A token that the environment has may be for another server than that of a profile which is named.
@@ -102,7 +124,7 @@ export async function namedElsewhere(run: Begun): Promise<NamedSandbox | undefin
   return byProfile(run, await savedProfile(choiceOf(run)));
 }
 
-function namedByVariables(run: Begun): NamedSandbox | undefined {
+function namedByVariables(run: SpeakingRun): NamedSandbox | undefined {
   const { env } = run.host;
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token, [FILE_VARIABLE]: file } = env;
   if (url === undefined && token === undefined && file === undefined) return undefined;
@@ -120,7 +142,7 @@ function namedByVariables(run: Begun): NamedSandbox | undefined {
   return { ...placeOf(url), namedBy: URL_VARIABLE, key, variables: [URL_VARIABLE, variable] };
 }
 
-function byProfile(run: Begun, profile: Profile | undefined): NamedSandbox | undefined {
+function byProfile(run: SpeakingRun, profile: Profile | undefined): NamedSandbox | undefined {
   const file = profile?.settings.sandbox_token_file;
   if (profile === undefined || file === undefined) return undefined;
   const { name, mode, base_url } = profile;
@@ -140,7 +162,7 @@ function placeOf(address: string): Pick<NamedSandbox, 'origin' | 'baseUrl'> {
 }
 
 /** Throws `usage` for a file that holds no token. */
-async function tokenOf(run: Begun, file: string): Promise<Secret> {
+async function tokenOf(run: SpeakingRun, file: string): Promise<Secret> {
   const token = (await secretFile(run, file, 'token file')).replace(/\r?\n$/, '');
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return new Secret(token);
   throw usage(
@@ -172,7 +194,7 @@ export const PROFILE_ROW = {
 export type ProfileRow = ValueOf<typeof PROFILE_ROW>;
 
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
-export async function profilesFor(run: Begun) {
+export async function profilesFor(run: SpeakingRun) {
   const { host, warn } = run;
   const { openProfileStore } = await import('../profile/store.ts');
   const { checkSettingName, loosens, parseSetting, SETTINGS } = await import('../profile/settings.ts');
@@ -259,7 +281,7 @@ const READERS: Readonly<Record<string, () => Promise<(text: string, path: string
 };
 
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
-async function checkFile(run: Begun, setting: string, path: string): Promise<void> {
+async function checkFile(run: SpeakingRun, setting: string, path: string): Promise<void> {
   const { cwd, readFile } = run.host;
   const file = resolvePath(cwd, path);
   if (setting === 'sandbox_token_file') await tokenOf(run, file);

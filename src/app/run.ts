@@ -3,7 +3,6 @@
  * embedded sandbox; limits, journal, audit log.
  */
 import { join } from 'node:path';
-import type { SecureContext } from 'node:tls';
 import type { AuditLog } from '../audit/log.ts';
 import type { Observed, Wait } from '../client/request.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin.ts';
@@ -20,7 +19,7 @@ import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
 import { createProgress, createSignOfLife } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
-import { checkSandboxIsMeant, namedElsewhere, resolve, whoseOf } from './account.ts';
+import { checkSandboxIsMeant, namedElsewhere, resolve, type Where, whoseOf } from './account.ts';
 import { type Globals, withRepeated } from './globals.ts';
 import type { AppHost } from './process-host.ts';
 
@@ -45,9 +44,6 @@ export interface Opening {
   /** Runs a line of its own over another host in this process. Resolves to its exit code. */
   readonly again: (host: AppHost) => Promise<number>;
 }
-
-/** A run of which nothing is opened. */
-export type Begun = ReturnType<typeof beginRun>;
 
 /** A run that can speak to a person; nothing is opened, read or asked yet. `files` is for private files of ours. */
 function beginRun(opening: Opening) {
@@ -102,17 +98,6 @@ function beginRun(opening: Opening) {
   return { ...opening, terminal, notice, warn, files: { platform, random, warn } };
 }
 
-/** A place that is spoken to, and the key for it. */
-export interface Where {
-  readonly baseUrl: string;
-  readonly socketPath?: string;
-  readonly key: () => Promise<Secret>;
-  /** Whom TLS trusts, in place of Node's own list. */
-  readonly secureContext?: SecureContext | undefined;
-  /** Variables of the environment that name the two. */
-  readonly variables?: readonly string[] | undefined;
-}
-
 /** Runs `make` at the first call and keeps its promise. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
@@ -125,7 +110,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Answers whose ids are kept of one run: the first pages of a long list are enough. */
 const MOST_NOTED = 20;
 
-function connections(settings: Begun) {
+function connections(settings: ReturnType<typeof beginRun>) {
   const { host, globals, terminal } = settings;
   /** Of what leads to the service; of journals. */
   const closers: (() => Promise<void>)[] = [];
