@@ -144,6 +144,9 @@ export function maskedValue(value: unknown, staysWhole: (name: string) => boolea
     }
     if (copy === undefined) return part;
     const under = (member: string) => (at === '' ? member : `${at}.${member}`);
+    // A number was here, so three or four digits under such a name are its code.
+    const isCode = (member: string, each: unknown) =>
+      CODE_NAME.test(member) && typeof each !== 'object' && /^[0-9]{3,4}$/.test(String(each));
     return Object.fromEntries(copy.map(([name, each]) => [name, isCode(name, each) ? hide(under(name)) : each]));
   };
   const clean = masked(value, '', '', {});
@@ -171,11 +174,4 @@ function endsInLastFour(text: string, beside: Values): boolean {
   const digits = text.replace(/[^0-9]/g, '');
   const isFour = (name: string) => isLastFour(name) && /^[0-9]{4}$/.test(String(beside[name]));
   return Object.keys(beside).some(name => isFour(name) && digits.endsWith(String(beside[name])));
-}
-
-/** A number was here, so three or four digits under such a name are its code. */
-function isCode(name: string, part: unknown): boolean {
-  return (
-    CODE_NAME.test(name) && (typeof part === 'string' || typeof part === 'number') && /^[0-9]{3,4}$/.test(String(part))
-  );
 }

@@ -7,7 +7,7 @@ import type { ListPage } from '../contract/operation.ts';
 import { instantOf, MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
-import { stretched, within } from '../platform/time.ts';
+import { within } from '../platform/time.ts';
 
 /** The reason of the signal, of Ctrl-C and SIGTERM, is thrown. */
 export type Waiting = Pick<Host, 'clock' | 'random' | 'signal'>;
@@ -43,7 +43,7 @@ export async function* pollTimes(waiting: Waiting, pace: Pace = {}): AsyncGenera
     if (left <= 0) return;
     // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
     // or a second after the one before.
-    const wished = Math.max(Math.ceil(stretched(random, pause, 0.1)), atLeastMs());
+    const wished = Math.max(Math.ceil(pause * (1 + random.fraction() * 0.1)), atLeastMs());
     await clock.sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(wished, left)), signal);
   }
 }

@@ -59,8 +59,3 @@ export async function within<T>(
 export function between(random: Pick<Randomness, 'fraction'>, least: number, most: number): number {
   return least + random.fraction() * (most - least);
 }
-
-/** `ms`, longer by up to the part `share` of it. */
-export function stretched(random: Pick<Randomness, 'fraction'>, ms: number, share: number): number {
-  return ms * (1 + random.fraction() * share);
-}

@@ -42,7 +42,7 @@ import {
   profilePath,
   storedKey,
 } from './profile-file.ts';
-import { checkSettingName, isAbsolutePath, parseSetting, type SettingName, withSetting } from './settings.ts';
+import { checkSettingName, isAbsolutePath, parseSetting, withSetting } from './settings.ts';
 
 /** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
 export type NewKey =
@@ -114,9 +114,25 @@ export async function openProfileStore(host: ProfileHost, warn: (text: string) =
   }
 
   /** Changes one setting. Throws `usage` for a bad value, `guarded` for another origin. */
-  async function set(name: string, setting: string, value: string): Promise<Profile> {
-    const which = checkSettingName(setting);
-    return change(name, now => changed(existing(now, name), which, value));
+  async function set(name: string, typed: string, text: string): Promise<Profile> {
+    const setting = checkSettingName(typed);
+    return change(name, now => {
+      const profile = existing(now, name);
+      const value = parseSetting(setting, text);
+      if (setting === 'contract') return { ...profile, contract: value === undefined ? undefined : String(value) };
+      if (setting !== 'base_url') {
+        return { ...profile, settings: withSetting(profile.settings, setting, value) };
+      }
+      const { mode } = profile;
+      const address = checkBaseUrl(text, mode);
+      const bound = checkBaseUrl(profile.base_url, mode).origin;
+      if (address.origin === bound) return { ...profile, base_url: address.href };
+      throw notSent(
+        'guarded',
+        `the key of profile ${profile.name} is bound to ${bound}; another origin needs its key again`,
+        `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
+      );
+    });
   }
 
   /**
@@ -275,31 +291,12 @@ function existing(file: ProfileFile, name: string): Profile {
   throw unknownProfile(name);
 }
 
-function changed(profile: Profile, setting: SettingName, text: string): Profile {
-  const value = parseSetting(setting, text);
-  if (setting === 'contract') return { ...profile, contract: value === undefined ? undefined : String(value) };
-  if (setting !== 'base_url') {
-    return { ...profile, settings: withSetting(profile.settings, setting, value) };
-  }
-  const { mode } = profile;
-  const address = checkBaseUrl(text, mode);
-  const bound = checkBaseUrl(profile.base_url, mode).origin;
-  if (address.origin === bound) return { ...profile, base_url: address.href };
-  throw notSent(
-    'guarded',
-    `the key of profile ${profile.name} is bound to ${bound}; another origin needs its key again`,
-    `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
-  );
-}
-
 /** A login asks for what it is not told, and a profile does not tell it its address. */
 function loginFor({ name, base_url: address }: Profile): string {
   return `cardwright login --profile ${shellWord(name)} --base-url ${shellWord(address)}`;
 }
 
 // Keys from a file that the user names.
-
-const LONGEST_PATH = 1024;
 
 interface KeyFileDependencies extends Pick<FileDependencies, 'platform' | 'warn'> {
   /** What the file is called in errors; `key file` when left out. */
@@ -314,7 +311,7 @@ interface KeyFileDependencies extends Pick<FileDependencies, 'platform' | 'warn'
  */
 export async function readKeyFile(given: string, around: KeyFileDependencies): Promise<string> {
   const { called = 'key file', platform, warn, signal } = around;
-  const named = `the ${called} ${quoted(given, LONGEST_PATH)}`;
+  const named = `the ${called} ${quoted(given, 1024)}`;
   const refused = (why: string, hint = 'cardwright help environment') => notSent('guarded', `${named} ${why}`, hint);
   return inOurWords(named, async () => {
     await using file = await openReadable(given, signal).catch((error: NodeJS.ErrnoException) => {
