@@ -3,20 +3,7 @@ import { assumed, type Basis, type Section, stated } from './basis.ts';
 import { CARD, CREATE_CARD, DETAILS, FUND_CARD, FUNDING, WITHDRAW_CARD } from './card.ts';
 import { EVENT_ENVELOPE } from './events.ts';
 import type { Shape } from './field.ts';
-import {
-  ADDRESS,
-  BIN,
-  CHALLENGE,
-  CREATE_WEBHOOK,
-  DEPOSIT,
-  ERROR_BODY,
-  PAGE_META,
-  TRANSACTION,
-  UPDATE_WEBHOOK,
-  WALLET,
-  WEBHOOK,
-  WEBHOOK_WITH_SECRET,
-} from './resources.ts';
+import * as resources from './resources.ts';
 
 interface NamedShape {
   /** First part of a `fields` override; request bodies and variants of a resource have none. */
@@ -40,24 +27,24 @@ const sent = named('request');
 /** In the order of the interface's sections. */
 export const NAMED_SHAPES: readonly NamedShape[] = [
   shown('2.1', 'Card', CARD, stated('2.1'), 'card'),
-  shown('2.2', 'Bin', BIN, stated('2.2'), 'bin'),
-  shown('2.3', 'Wallet', WALLET, stated('2.3'), 'wallet'),
-  shown('2.4', 'Challenge', CHALLENGE, stated('2.4'), 'challenge'),
-  shown('2.5', 'Transaction', TRANSACTION, stated('2.5', 'A-40'), 'transaction'),
-  shown('2.6', 'Webhook', WEBHOOK, stated('2.6', 'A-70')),
-  shown('2.6', 'WebhookWithSecret', WEBHOOK_WITH_SECRET, stated('2.6', 'A-15'), 'webhook'),
-  shown('2.7', 'Error', ERROR_BODY, stated('2.7'), 'error'),
+  shown('2.2', 'Bin', resources.BIN, stated('2.2'), 'bin'),
+  shown('2.3', 'Wallet', resources.WALLET, stated('2.3'), 'wallet'),
+  shown('2.4', 'Challenge', resources.CHALLENGE, stated('2.4'), 'challenge'),
+  shown('2.5', 'Transaction', resources.TRANSACTION, stated('2.5', 'A-40'), 'transaction'),
+  shown('2.6', 'Webhook', resources.WEBHOOK, stated('2.6', 'A-70')),
+  shown('2.6', 'WebhookWithSecret', resources.WEBHOOK_WITH_SECRET, stated('2.6', 'A-15'), 'webhook'),
+  shown('2.7', 'Error', resources.ERROR_BODY, stated('2.7'), 'error'),
   shown('4', 'CardDetails', DETAILS, stated('4', 'A-30'), 'details'),
   shown('4', 'Funding', FUNDING, stated('4', 'A-31'), 'funding'),
-  shown('4', 'Address', ADDRESS, assumed('A-64'), 'address'),
-  shown('4', 'PageMeta', PAGE_META, assumed('A-21'), 'meta'),
+  shown('4', 'Address', resources.ADDRESS, assumed('A-64'), 'address'),
+  shown('4', 'PageMeta', resources.PAGE_META, assumed('A-21'), 'meta'),
   sent('4.1', 'CreateCard', CREATE_CARD, stated('4.1')),
   sent('4.3', 'FundCard', FUND_CARD, stated('4.3')),
   sent('4', 'WithdrawCard', WITHDRAW_CARD, assumed('A-09')),
-  sent('4.5', 'CreateWebhook', CREATE_WEBHOOK, stated('4.5')),
-  sent('4', 'UpdateWebhook', UPDATE_WEBHOOK, assumed('A-17')),
+  sent('4.5', 'CreateWebhook', resources.CREATE_WEBHOOK, stated('4.5')),
+  sent('4', 'UpdateWebhook', resources.UPDATE_WEBHOOK, assumed('A-17')),
   shown('6', undefined, EVENT_ENVELOPE, assumed('A-73'), 'event'),
-  shown('6', 'Deposit', DEPOSIT, stated('6', 'A-65'), 'deposit'),
+  shown('6', 'Deposit', resources.DEPOSIT, stated('6', 'A-65'), 'deposit'),
 ];
 
 /** The row of a shape; undefined where it has no name. */

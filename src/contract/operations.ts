@@ -4,23 +4,10 @@ import { CARD, CARD_ID, CARD_STATUSES, CREATE_CARD, DETAILS, FUND_CARD, FUNDING,
 import { choice, integer, text, time } from './field.ts';
 import { LIMITS, within } from './limits.ts';
 import { knownEvents, listOf, nothing, one, pageOf, rowsWith } from './operation.ts';
-import {
-  ADDRESS,
-  BIN,
-  CHALLENGE,
-  CREATE_WEBHOOK,
-  CURRENCY,
-  TRANSACTION,
-  TRANSACTION_TYPES,
-  UPDATE_WEBHOOK,
-  WALLET,
-  WEBHOOK,
-  WEBHOOK_ID,
-  WEBHOOK_WITH_SECRET,
-} from './resources.ts';
+import * as resources from './resources.ts';
 
 const card = { card_id: CARD_ID };
-const webhook = { webhook_id: WEBHOOK_ID };
+const webhook = { webhook_id: resources.WEBHOOK_ID };
 const page = integer('Page number.', stated('8'), within(LIMITS.page));
 const cardFilter = (section: '4.4' | '4') => text('Only for this card.', stated(section), { names: 'card' });
 const range = (doc: string) => time(doc, stated('4.4', 'A-26'));
@@ -35,7 +22,7 @@ const toState = rowsWith({ section: '4', params: card, readBack: 'cards.get' });
 export const OPERATIONS = {
   'bins.list': reading('List the BINs cards can be issued from', 'GET /bins', {
     basis: stated('4'),
-    returns: listOf(BIN, stated('4', 'A-135')),
+    returns: listOf(resources.BIN, stated('4', 'A-135')),
   }),
   'cards.create': operation('Issue a card and fund it from the wallet', 'POST /cards', {
     section: '4.1',
@@ -131,22 +118,22 @@ export const OPERATIONS = {
     basis: assumed('A-10'),
     query: {
       card_id: cardFilter('4.4'),
-      type: choice(TRANSACTION_TYPES, 'Only this kind.', stated('4.4')),
+      type: choice(resources.TRANSACTION_TYPES, 'Only this kind.', stated('4.4')),
       from: range('Start date.'),
       to: range('End date.'),
       page,
     },
-    returns: pageOf(TRANSACTION, assumed('A-20')),
+    returns: pageOf(resources.TRANSACTION, assumed('A-20')),
     fails: ['invalid_request'],
   }),
   'wallet.get': reading('Show the wallet', 'GET /wallet', {
     basis: assumed('A-11'),
-    returns: one(WALLET, stated('4')),
+    returns: one(resources.WALLET, stated('4')),
   }),
   'wallet.addresses': reading('List the deposit addresses of the wallet', 'GET /wallet/deposit-addresses', {
     basis: assumed('A-12'),
-    query: { currency: CURRENCY },
-    returns: listOf(ADDRESS, assumed('A-12')),
+    query: { currency: resources.CURRENCY },
+    returns: listOf(resources.ADDRESS, assumed('A-12')),
     fails: ['invalid_request'],
   }),
   'challenges.list': reading('List open 3DS challenges with their codes', 'GET /3ds/challenges', {
@@ -155,27 +142,27 @@ export const OPERATIONS = {
       card_id: cardFilter('4'),
       status: text('Only challenges in this state.', stated('4', 'A-55')),
     },
-    returns: listOf(CHALLENGE, stated('4', 'A-54')),
+    returns: listOf(resources.CHALLENGE, stated('4', 'A-54')),
   }),
   'webhooks.create': operation('Subscribe an endpoint to events', 'POST /webhooks', {
     section: '4.5',
     basis: assumed('A-15'),
     effect: 'reversible',
     repeat: 'never',
-    body: CREATE_WEBHOOK,
+    body: resources.CREATE_WEBHOOK,
     together: knownEvents,
-    returns: one(WEBHOOK_WITH_SECRET, assumed('A-15'), 201),
+    returns: one(resources.WEBHOOK_WITH_SECRET, assumed('A-15'), 201),
     fails: ['invalid_request'],
     makes: 'webhook',
   }),
   'webhooks.list': reading('List subscriptions', 'GET /webhooks', {
     basis: assumed('A-16'),
-    returns: listOf(WEBHOOK, assumed('A-16')),
+    returns: listOf(resources.WEBHOOK, assumed('A-16')),
   }),
   'webhooks.get': reading('Show one subscription', 'GET /webhooks/{webhook_id}', {
     basis: assumed('A-17'),
     params: webhook,
-    returns: one(WEBHOOK, assumed('A-70')),
+    returns: one(resources.WEBHOOK, assumed('A-70')),
     fails: ['not_found'],
   }),
   'webhooks.update': operation(
@@ -186,9 +173,9 @@ export const OPERATIONS = {
       effect: 'reversible',
       repeat: 'freely',
       params: webhook,
-      body: UPDATE_WEBHOOK,
+      body: resources.UPDATE_WEBHOOK,
       together: knownEvents,
-      returns: one(WEBHOOK, assumed('A-70')),
+      returns: one(resources.WEBHOOK, assumed('A-70')),
       fails: ['not_found', 'invalid_request'],
       readBack: 'webhooks.get',
     },

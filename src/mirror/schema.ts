@@ -3,19 +3,7 @@
  * views are a promise.
  */
 
-import {
-  CARDS,
-  CHECKPOINT_CARDS,
-  CHECKPOINTS,
-  EXPORTS,
-  MERCHANTS,
-  MOVES,
-  REPORTS,
-  TX,
-  TX_CHANGES,
-  type ViewColumn,
-  WALLET_OBSERVATIONS,
-} from '../books/rows.ts';
+import * as rows from '../books/rows.ts';
 import { ACCOUNT_CURRENCY } from '../contract/resources.ts';
 
 /** Marks the file as ours ("cwb1"); stands in its header. */
@@ -35,7 +23,7 @@ export const IS_IN_OTHER_CURRENCY = `currency <> '${ACCOUNT_CURRENCY}' and curre
 /** The last record that was known by a sync, whose number it asks for: records stand in the order of their syncs. */
 export const LAST_BY_SYNC = 'coalesce((select id from record where first_sync <= ? order by id desc limit 1), 0)';
 
-type Columns = Readonly<Record<string, ViewColumn>>;
+type Columns = Readonly<Record<string, rows.ViewColumn>>;
 
 /** The columns of a view as those of its table. */
 const columns = (of: Columns) =>
@@ -47,7 +35,7 @@ const columns = (of: Columns) =>
 export const TABLES = [
   `create table facts (name text primary key, value text not null) without rowid`,
   `create table card (
-    id integer primary key, ${columns(CARDS)}, created_at text, expires_at text, unique (card_id)
+    id integer primary key, ${columns(rows.CARDS)}, created_at text, expires_at text, unique (card_id)
   )`,
   `create table merchant (id integer primary key, name text not null unique)`,
   `create table record (
@@ -64,25 +52,25 @@ export const TABLES = [
   `create index record_gone on record (gone_at) where gone_at is not null`,
   `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`,
   `create index record_in_other_currency on record (card_id, type, cents) where ${IS_IN_OTHER_CURRENCY}`,
-  `create table record_change (${columns(TX_CHANGES)})`,
-  `create table wallet_state (${columns(WALLET_OBSERVATIONS)})`,
+  `create table record_change (${columns(rows.TX_CHANGES)})`,
+  `create table wallet_state (${columns(rows.WALLET_OBSERVATIONS)})`,
   `create table move (
-    ${columns(MOVES)}, first_ms integer not null, first_sync integer not null, done_sync integer, primary key (op, row)
+    ${columns(rows.MOVES)}, first_ms integer not null, first_sync integer not null, done_sync integer, primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
   `create table open_window (from_ms integer not null, to_ms integer not null)`,
   `create table checkpoint (
-    ${columns(CHECKPOINTS)}, sync integer not null, changes integer not null, primary key (cut_id)
+    ${columns(rows.CHECKPOINTS)}, sync integer not null, changes integer not null, primary key (cut_id)
   ) without rowid`,
-  `create table checkpoint_card (${columns(CHECKPOINT_CARDS)}, primary key (cut_id, card_id)) without rowid`,
-  `create table report (${columns(REPORTS)}, primary key (report_id)) without rowid`,
-  `create table export (${columns(EXPORTS)})`,
+  `create table checkpoint_card (${columns(rows.CHECKPOINT_CARDS)}, primary key (cut_id, card_id)) without rowid`,
+  `create table report (${columns(rows.REPORTS)}, primary key (report_id)) without rowid`,
+  `create table export (${columns(rows.EXPORTS)})`,
 ] as const;
 
 interface View {
   readonly name: string;
   readonly says: string;
-  readonly columns: readonly (ViewColumn & { readonly name: string })[];
+  readonly columns: readonly (rows.ViewColumn & { readonly name: string })[];
   readonly select: string;
 }
 
@@ -98,30 +86,35 @@ function view(name: string, says: string, of: Columns, select: string): View {
 
 /** What `books query` reads, and what the books are given. */
 export const VIEWS: readonly View[] = [
-  view('cards', 'Every card ever seen.', CARDS, 'card'),
+  view('cards', 'Every card ever seen.', rows.CARDS, 'card'),
   view(
     'tx',
     'Every transaction record, in its newest form.',
-    TX,
+    rows.TX,
     `select r.tx_id, r.card_id, r.type, r.status, r.cents, r.currency, m.name as merchant, r.mcc,
       r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms,
       coalesce(r.created_at, strftime('%Y-%m-%dT%H:%M:%SZ', r.at_ms / 1000, 'unixepoch')) as created_at,
       r.first_seen, r.gone_at
       from record r left join merchant m on m.id = r.merchant`,
   ),
-  view('tx_changes', 'A field of a known record that a later reading showed otherwise.', TX_CHANGES, 'record_change'),
-  view('merchants', 'Every merchant name once.', MERCHANTS, 'merchant'),
-  view('wallet_observations', 'The wallet, whenever it had changed.', WALLET_OBSERVATIONS, 'wallet_state'),
+  view(
+    'tx_changes',
+    'A field of a known record that a later reading showed otherwise.',
+    rows.TX_CHANGES,
+    'record_change',
+  ),
+  view('merchants', 'Every merchant name once.', rows.MERCHANTS, 'merchant'),
+  view('wallet_observations', 'The wallet, whenever it had changed.', rows.WALLET_OBSERVATIONS, 'wallet_state'),
   view(
     'moves',
     'Rows of the journal of this machine that moved money between wallet and card, or ended a card.',
-    MOVES,
+    rows.MOVES,
     // The service says when a card was made; the clock of this machine may be another.
     `select m.op, m.row, m.operation, m.card_id, m.cents, m.outcome,
       case when m.operation = 'cards.create' then coalesce(c.created_ms, m.at_ms) else m.at_ms end as at_ms, m.purpose
       from move m left join card c on c.card_id = m.card_id`,
   ),
-  view('cuts', 'Wallet, balances and records of one instant.', CHECKPOINTS, 'checkpoint'),
-  view('reports', 'Reconciliations as they were printed.', REPORTS, 'report'),
-  view('exports', 'What was written for a period.', EXPORTS, 'export'),
+  view('cuts', 'Wallet, balances and records of one instant.', rows.CHECKPOINTS, 'checkpoint'),
+  view('reports', 'Reconciliations as they were printed.', rows.REPORTS, 'report'),
+  view('exports', 'What was written for a period.', rows.EXPORTS, 'export'),
 ];
