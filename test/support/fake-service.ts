@@ -25,6 +25,7 @@ export const NOON = Date.parse('2026-11-20T12:00:00Z');
 const PAGE_FILES: PageFiles = {
   'index.html': { type: 'text/html; charset=utf-8', text: '<!doctype html><title>page</title>' },
   'app.js': { type: 'text/javascript; charset=utf-8', text: 'void 0' },
+  'icon.svg': { type: 'image/svg+xml', text: '<svg/>' },
   'way-in.html': { type: 'text/html; charset=utf-8', text: '<style>a{}</style>sandbox open<script>void 0</script>' },
 };
 

@@ -118,8 +118,7 @@ export class InspectorSessions {
 
   /** How many sessions there are and ever were, and whether a ticket waits. */
   get facts() {
-    const waits = this.#waiting() !== undefined;
-    return { sessions: this.#live().length, opened: this.#opened, ticket_waits: waits };
+    return { sessions: this.#live().length, opened: this.#opened, ticket_waits: this.#waiting() !== undefined };
   }
 
   /** A file of the page by its path; undefined where there is none. */
@@ -148,8 +147,7 @@ export class InspectorSessions {
 
 /** Undefined where it is missing, and where it stands twice: which of two counts is a matter of taste. */
 function cookieNamed(name: string, header: string | undefined): string | undefined {
-  const parts = (header ?? '').split(';').map(part => part.trim());
-  const found = parts.filter(part => part.startsWith(`${name}=`));
+  const found = (header ?? '').split(/\s*;\s*/).filter(part => part.startsWith(`${name}=`));
   return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined;
 }
 
@@ -247,7 +245,9 @@ export function pageAnswer(inspector: InspectorSessions | undefined, request: In
   const file = inspector.file(url === PAGE_PATH ? 'index.html' : url.slice(PAGE_PATH.length));
   if (file === undefined) throw new Refused('route_not_found', 'The inspector has no such file.');
   const policy = url === PAGE_PATH ? { [POLICY]: policyOf(file.text) } : {};
-  return { status: 200, headers: { 'Content-Type': file.type, ...policy }, body: file.text };
+  // A browser asks for the icon whenever the address changes, with every page of a list.
+  const kept = file.type === 'image/svg+xml' ? { 'Cache-Control': 'max-age=86400' } : {};
+  return { status: 200, headers: { 'Content-Type': file.type, ...policy, ...kept }, body: file.text };
 }
 
 /**

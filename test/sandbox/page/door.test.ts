@@ -63,6 +63,8 @@ it('1: answers a browser without the page before the first ticket, and with it a
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   });
+  const icon = await ask(service, { path: `${PAGE}icon.svg`, headers: fromPage(service) });
+  expect(icon.headers['cache-control']).toBe('max-age=86400');
 });
 
 it('2: a sandbox without a port has no page', async () => {
