@@ -33,10 +33,6 @@ export function addressOf(view: string, of: string | Filters = {}, more: Filters
   return `#/${view}${id}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
-export function go(address: string): void {
-  location.hash = address;
-}
-
 /** Another filter of the same view, without a step of the history. */
 export function refine(address: string): void {
   history.replaceState(history.state, '', address);

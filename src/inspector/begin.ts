@@ -26,10 +26,10 @@ export class NoAnswer extends Error {}
 /** The ticket of an address that `sandbox open --print` has printed. */
 export const ticketIn = (address: string): string | undefined => /#t=([\w-]+)/.exec(address)?.[1];
 
-/** Nobody reads it in the history. */
-export function hideTicket(): void {
-  const given = new URLSearchParams(location.hash.slice(1));
-  history.replaceState(history.state, '', `#${given.get('to') ?? '/'}`);
+/** Nobody reads it in the history. One that leads to no view of its own leads back to where the page was. */
+export function hideTicket(before = ''): void {
+  const to = new URLSearchParams(location.hash.slice(1)).get('to') ?? '/';
+  history.replaceState(history.state, '', to === '/' ? before || '#/' : `#${to}`);
 }
 
 /** Makes a session of a ticket. Throws what the server says, in words for a person. */

@@ -1,10 +1,10 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
-import { addressOf, go, useAddress } from '../address.ts';
+import { addressOf, useAddress } from '../address.ts';
 import { hideTicket, ticketIn } from '../begin.ts';
 import { type ComponentChildren, render, useEffect, useLayoutEffect, useMemo, useState } from '../elements.ts';
 import { View, type ViewOf } from '../list.tsx';
-import { Badge, Copy, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
+import { Badge, Copy, counted, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
 import * as session from '../session.ts';
 import { TABLES } from '../tables.ts';
 import { CARDS } from '../views/cards.tsx';
@@ -106,7 +106,7 @@ function Header({ live: { marks, link } }: { readonly live: session.Live }) {
           </>
         )}
         {marks !== undefined && marks.faults > 0 && (
-          <a href={addressOf('faults')}>{`${marks.faults} ${marks.faults === 1 ? 'fault' : 'faults'} active`}</a>
+          <a href={addressOf('faults')}>{`${counted(marks.faults, 'fault')} active`}</a>
         )}
         <Badge word={link === 'live' ? 'live' : 'not live'} />
       </p>
@@ -146,12 +146,7 @@ function Onward() {
   return (
     <span>
       {['1h', '7d'].map(by => (
-        <Press
-          label={`+${by}`}
-          disabled={!canChange}
-          onClick={() => void move(by)}
-          aria-label={`+${by}: move the clock`}
-        />
+        <Press label={`+${by}`} disabled={!canChange} onClick={() => void move(by)} title="Move the clock" />
       ))}
       <span role="status">{said}</span>
     </span>
@@ -164,7 +159,7 @@ function Page() {
   const live = session.useLive();
   const [helps, help] = useState(false);
   useLayoutEffect(() => {
-    const doing = { letters: LETTERS, go, help: () => help(!helps), close: () => help(false) };
+    const doing = { letters: LETTERS, help: () => help(!helps), close: () => help(false) };
     const listener = (event: KeyboardEvent) => onKey(event, doing);
     document.addEventListener('keydown', listener);
     return () => document.removeEventListener('keydown', listener);
@@ -299,7 +294,7 @@ window.addEventListener('hashchange', event => {
   const ticket = ticketIn(location.hash);
   if (ticket === undefined) return;
   event.stopImmediatePropagation();
-  hideTicket();
+  hideTicket(new URL(event.oldURL).hash);
   void session
     .enter(ticket)
     .catch(session.endSession)

@@ -12,17 +12,16 @@ export function switchKeys(on: boolean): void {
 interface Doing {
   /** Addresses by their letters. */
   readonly letters: ReadonlyMap<string, string>;
-  readonly go: (address: string) => void;
   readonly help: () => void;
   readonly close: () => void;
 }
 
-export function onKey(event: KeyboardEvent, { letters, go, help, close }: Doing): void {
+export function onKey(event: KeyboardEvent, { letters, help, close }: Doing): void {
   const { key, ctrlKey, altKey, metaKey, target } = event;
   if (!keysAreOn() && key !== '?' && key !== 'Escape') return;
   if (ctrlKey || altKey || metaKey || (target as HTMLElement).closest('input, select, textarea') !== null) return;
   const address = letters.get(key);
-  if (address !== undefined) go(address);
+  if (address !== undefined) location.hash = address;
   else if (key === '/') focusOn('#search');
   else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
   else if (key === 'p') focusOn('form[data-form="simulate.authorize"] input');
