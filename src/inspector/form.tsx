@@ -3,7 +3,7 @@ import type { AdminName } from '../contract/sandbox/admin.ts';
 import type { PageField } from '../contract/sandbox/page-views.ts';
 import { Failed, NoAnswer } from './begin.ts';
 import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
-import { Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
+import { asSaid, Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
 import { accessOf, callRow, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
@@ -156,10 +156,9 @@ export function RowForm(props: RowFormProps) {
     if (told.answer !== undefined) done?.(told.answer);
   };
   const form = (
-    <form onSubmit={event => void submit(event)} noValidate aria-label={rowOf(row).summary} data-form={row}>
+    <form onSubmit={event => void submit(event)} noValidate aria-label={asSaid(rowOf(row).summary)} data-form={row}>
       {/* A field that is switched off loses the focus: what is typed on would go nowhere, or be taken as keys. */}
       <fieldset disabled={accessOf() === 'look'}>
-        <legend class="unseen">{rowOf(row).summary}</legend>
         {children ?? (
           <div class="fields">
             {fields.map(field => (
@@ -290,7 +289,7 @@ function FieldInput({ field, row, value, problem, set }: FieldInputProps) {
         <select {...about}>
           <option value="">{defaults === undefined ? '–' : `${wordsOf(String(defaults))} (default)`}</option>
           {options.map(each => (
-            <option value={each}>{kind === 'flag' ? (each === 'true' ? 'yes' : 'no') : wordsOf(each)}</option>
+            <option value={each}>{wordsOf(each)}</option>
           ))}
         </select>
       ) : name === 'body' ? (
@@ -305,7 +304,7 @@ function FieldInput({ field, row, value, problem, set }: FieldInputProps) {
         />
       )}
       <small id={`${id}-hint`}>
-        {doc}
+        {asSaid(doc)}
         {min !== undefined && ` ${max === undefined ? 'From ' : ''}${limitOf(field, min)}`}
         {min !== undefined && max !== undefined && ` to ${limitOf(field, max)}`}
         {min !== undefined && '.'}

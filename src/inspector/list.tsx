@@ -90,7 +90,7 @@ export function Rows<Item>({ list, items }: { readonly list: TableOf<Item>; read
         </thead>
         <tbody>
           {rows.map(({ item, times }, nth) => (
-            <tr key={places[nth]} data-row={opens?.(item)}>
+            <tr key={places[nth]} data-row={opens && ''}>
               {fields.map((each, nth) => (
                 <td class={classOf(each, nth)}>
                   {nth > 0 ? each.shows(item, times) : <FirstCell {...{ list, item, times, isNarrow }} />}
@@ -319,14 +319,12 @@ function FilterField({ of, row, value, change }: FilterProps) {
 interface AskProps<Name extends AdminName> {
   readonly row: Name;
   readonly input?: Input;
-  /** Not asked again when something changes. */
-  readonly once?: boolean;
   readonly children: (answer: Reply<Name>) => ComponentChildren;
 }
 
 /** What a row answers, as soon as it does, and the command that gives the same. */
-export function Ask<Name extends AdminName>({ row, input = {}, once = false, children }: AskProps<Name>) {
-  const { data, error } = useRow<Reply<Name>>(row, input, once);
+export function Ask<Name extends AdminName>({ row, input = {}, children }: AskProps<Name>) {
+  const { data, error } = useRow<Reply<Name>>(row, input);
   return (
     <>
       {data === undefined ? <Waiting error={error} /> : children(data)}

@@ -15,11 +15,7 @@ export const Name = ({ name, title }: { readonly name: string; readonly title?: 
 );
 
 /** A time of the sandbox's clock; the title of its column or of its fact names the zone. */
-export const Time = ({ iso }: { readonly iso: string }) => (
-  <time dateTime={iso} title={iso}>
-    {shortTime(iso)}
-  </time>
-);
+export const Time = ({ iso }: { readonly iso: string }) => <time title={iso}>{shortTime(iso)}</time>;
 
 /** An id, as a link where another view shows it. */
 export function Id({ id, title }: { readonly id: string; readonly title?: string }) {
@@ -36,11 +32,8 @@ export const Badge = ({ word, title }: { readonly word: string; readonly title?:
 );
 
 const TONES: readonly (readonly [string, RegExp])[] = [
-  [
-    'good',
-    /^(?:active|delivered|approved|holds|passed|as_expected|settled|completed|confirmed|right|Ledger is right|live|2\d\d)$/,
-  ],
-  ['bad', /^(?:failed|failing|declined|broken|Ledger broken|not live|terminated|disabled|parked|5\d\d|4\d\d)$/],
+  ['good', /^(?:active|delivered|approved|holds|passed|as_expected|settled|completed|confirmed|right|live|2\d\d)$/],
+  ['bad', /^(?:failed|failing|declined|broken|not live|terminated|disabled|parked|5\d\d|4\d\d)$/],
   ['waits', /^(?:pending|queued|sending|waiting|due|frozen|under way|will retry)$/],
 ];
 
@@ -61,8 +54,8 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-export const HttpStatus = ({ status, title }: { readonly status: number; readonly title?: string }) => (
-  <span class={`badge ${toneOf(String(status))}`} title={title}>
+export const HttpStatus = ({ status }: { readonly status: number }) => (
+  <span class={`badge ${toneOf(String(status))}`}>
     <span>{status}</span>
     {STATUS_WORDS[status] !== undefined && <span class="words"> {STATUS_WORDS[status]}</span>}
   </span>
@@ -217,6 +210,9 @@ export const SaidInMoney = ({ line }: { readonly line: string }) => (
 /** Groups of thousands. `toLocaleString` takes longer than the row around it. */
 export const count = (number: number | string) => String(number).replace(/\B(?=(?:\d{3})+(?!\d))/g, ',');
 
+/** `1 purchase`, `1,204 purchases`. */
+export const counted = (number: number, noun: string) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+
 /** `2026-11-29 15:54:38` of an ISO time, which is UTC. */
 export const shortTime = (iso: string) => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
 
@@ -230,8 +226,8 @@ export function fromNow(iso: string, nowIso: string): string {
     [1_000, 's'],
   ];
   const [size, unit] = units.find(([each]) => Math.abs(ms) >= each) ?? [1_000, 's'];
-  const text = `${Math.floor(Math.abs(ms) / size)} ${unit}`;
-  return ms >= 0 ? `in ${text}` : `${text} ago`;
+  const text = `${Math.floor(Math.abs(ms) / size)}\u00a0${unit}`;
+  return ms >= 0 ? `in\u00a0${text}` : `${text}\u00a0ago`;
 }
 
 /** JSON on several lines; other text as it is. */
@@ -265,11 +261,20 @@ const WORDS: Readonly<Record<string, string>> = {
   increment: 'raised',
   settle: 'settled',
   release: 'hold given back',
+  true: 'yes',
+  false: 'no',
 };
 
 /** The name of a field, or a word such as `three_ds_failed`, as words. */
 export const wordsOf = (name: string) =>
   WORDS[name] ?? name.replace(/_id$/, '').replace('three_ds', '3DS').replaceAll('_', ' ');
+
+/** A sentence of the contract: an authorization is called a purchase here. */
+export const asSaid = (text: string) =>
+  text
+    .replace('an authorization', 'a purchase')
+    .replace('Authorization', 'Purchase')
+    .replace('authorization', 'purchase');
 
 /** Something that is shown of an item: a column of a list, a fact of a detail. */
 export interface Field<Item> {

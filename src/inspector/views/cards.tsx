@@ -151,7 +151,7 @@ function Ledger({ card: { entries, entries_total: total, agrees, balance, hold }
         {agrees ? 'It adds up: ' : 'It does not add up: '}
         {`${money(balance)} and ${money(hold)} on hold are${agrees ? '' : ' not'} the sums of all entries.`}
       </p>
-      {total > entries.length && <p class="quiet">{`${count(total - entries.length)} earlier entries`}</p>}
+      {total > entries.length && <p class="quiet">{`${count(total - entries.length)} more before these`}</p>}
     </Part>
   );
 }

@@ -3,7 +3,7 @@ import { DAY } from '../../core/durations.ts';
 import { addressOf } from '../address.ts';
 import { useState } from '../elements.ts';
 import { Ask, filter, List, type ListOf } from '../list.tsx';
-import { count, Facts, fromNow, Head, money, Name, Part, Press, show } from '../parts.tsx';
+import { count, counted, Facts, fromNow, Head, money, Name, Part, Press, show } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
@@ -125,7 +125,7 @@ function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
     <figure>
       <ol class="days" aria-label="Days, UTC">
         {days.map(({ day, spent, purchases, declined }) => {
-          const words = `${day}: ${money(spent)} spent, ${count(purchases)} purchases, ${count(declined)} declined`;
+          const words = `${day}: ${money(spent)} spent, ${counted(purchases, 'purchase')}, ${count(declined)} declined`;
           const height = spent <= 0 ? 0 : Math.max(2, (spent / most) * 100);
           return (
             <li title={words}>
@@ -142,7 +142,7 @@ function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
         })}
       </ol>
       <figcaption class="quiet">
-        {`${money(sum('spent'))} settled in ${DAYS} days; ${count(sum('purchases'))} purchases, ${count(sum('declined'))} declined. `}
+        {`${money(sum('spent'))} settled in ${DAYS} days; ${counted(sum('purchases'), 'purchase')}, ${count(sum('declined'))} declined. `}
         {`Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
       </figcaption>
     </figure>

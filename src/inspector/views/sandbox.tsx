@@ -1,7 +1,7 @@
 /** The sandbox itself: snapshots kept and put back, starting over, and whether its money is whole. */
 import { RowForm } from '../form.tsx';
 import { List, type ListOf, Rows, type TableOf } from '../list.tsx';
-import { Head, Part, Problem, SameCommand, show } from '../parts.tsx';
+import { counted, Head, Part, Problem, SameCommand, show } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import type { Input } from '../tables.ts';
 
@@ -80,7 +80,7 @@ export function Invariants() {
           const { ok, faults, invariants } = answer as unknown as Checked;
           return (
             <>
-              <p>{ok ? 'Every rule holds: the money adds up.' : `${faults.length} rules do not hold:`}</p>
+              <p>{ok ? 'Every rule holds: the money adds up.' : `${counted(faults.length, 'rule')} broken:`}</p>
               {faults.map(line => (
                 <Problem text={line} />
               ))}

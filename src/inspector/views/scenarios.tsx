@@ -2,7 +2,7 @@
 import { useEffect, useState } from '../elements.ts';
 import { RowForm, TextField } from '../form.tsx';
 import { Rows, type TableOf } from '../list.tsx';
-import { Head, Press, Problem, SameCommand, show, Waiting } from '../parts.tsx';
+import { counted, Head, Press, Problem, SameCommand, show, Waiting } from '../parts.tsx';
 import { callRow, type Reply, useRow } from '../session.ts';
 
 type Checked = Reply<'scenarios.check'>;
@@ -60,7 +60,7 @@ const problemsOf = ({ steps }: Checked): TableOf<Checked['problems'][number]> =>
     show.number('Line', ({ line }) => line),
     show.number('Column', ({ column }) => column),
   ],
-  empty: `${steps} steps, nothing wrong.`,
+  empty: `${counted(steps, 'step')}, nothing wrong.`,
 });
 
 /** ms between two looks at a run. */

@@ -3,7 +3,7 @@ import type { AdminName } from '../../contract/sandbox/admin.ts';
 import { addressOf } from '../address.ts';
 import { Act, RowForm } from '../form.tsx';
 import { Ask, filter, Rows, type TableOf, type ViewOf } from '../list.tsx';
-import { CardLink, Id, inMoney, masked, money, Part, show, wordsOf } from '../parts.tsx';
+import { CardLink, Id, inMoney, masked, money, Part, shortTime, show, wordsOf } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import type { Input } from '../tables.ts';
 import { MOVED } from './cards.tsx';
@@ -117,7 +117,10 @@ type Why = Reply<'transactions.why'>;
 
 const RESULTS: Readonly<Record<string, string>> = { holds: 'passed', fails: 'failed', not_asked: 'not reached' };
 
-const against = (left: string, right?: string | null) => inMoney(`${left} against ${right ?? ''}`).replaceAll('_', ' ');
+const against = (left: string, right?: string | null) =>
+  inMoney(`${left} against ${right ?? ''}`)
+    .replaceAll('_', ' ')
+    .replace(/\d{4}-\S+Z/g, shortTime);
 
 const CHECKS: TableOf<Why['checks'][number]> = {
   caption: 'Checks in the order in which they are made',

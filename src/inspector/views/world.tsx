@@ -4,9 +4,9 @@ import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { Act, RowForm, TextField } from '../form.tsx';
 import { Ask, List, type ListOf, Rows, type TableOf } from '../list.tsx';
-import { Badge, Facts, fromNow, Head, Name, Part, Press, Said, shortTime, show, Time } from '../parts.tsx';
+import { asSaid, Badge, Facts, fromNow, Head, Name, Part, Press, Said, shortTime, show, Time } from '../parts.tsx';
 import { type Reply, type Told, useLive } from '../session.ts';
-import { TABLES } from '../tables.ts';
+import { rowOf, TABLES } from '../tables.ts';
 
 const SIMULATIONS = Object.keys(TABLES.rows).filter(name => name.startsWith('simulate.')) as AdminName[];
 
@@ -25,7 +25,7 @@ export function Simulate({ id }: { readonly id: string | undefined }) {
             onChange={event => refine(addressOf('simulate', event.currentTarget.value, filters))}
           >
             {SIMULATIONS.map(name => (
-              <option value={name}>{TABLES.rows[name]?.summary}</option>
+              <option value={name}>{asSaid(rowOf(name).summary)}</option>
             ))}
           </select>
         </label>
