@@ -163,8 +163,14 @@ function partsOf(options: Options) {
   const oneAfterTheOther = oneAtATime();
   /** One call, behind those of its card and its intent; it joins their queues at once. */
   async function sendOne(operation: string, input: Values, calling: Calling | null): Promise<unknown> {
-    const checked = callingOf(calling);
-    const { idempotencyKey: key, intent, signal } = checked;
+    const { signal, ...given } = calling ?? {};
+    if (calling !== null) needObject('the options of a call', calling);
+    // A misspelt option would be a promise that nobody keeps.
+    checkOptions(given, CALL_OPTIONS);
+    // By what is used of it: that of a test environment is of another class.
+    if (signal !== undefined && typeof signal?.addEventListener !== 'function')
+      throw usage('signal must be an AbortSignal');
+    const { idempotencyKey: key, intent } = given;
     const asked = askedOf(operation, input);
     // What went past the journal would be known to none of its caps and other calls.
     if (journal !== undefined && intent === undefined && isJournaled(operation)) {
@@ -174,7 +180,7 @@ function partsOf(options: Options) {
     const sending = async () => {
       if (isJournaled(operation) && journal?.database === undefined) await refusePastShared();
       return intent === undefined
-        ? sendUnnamed(operation, asked, checked)
+        ? sendUnnamed(operation, asked, { ...given, signal })
         : (await namedCalls()).send({ operation: operation as never, input: asked as never, intent, key, signal });
     };
     const inTurn = (name: string | undefined, work: typeof sending) =>
@@ -188,18 +194,6 @@ function partsOf(options: Options) {
   }
 
   return { service, sendOne, closeJournal: async () => (await named)?.close() };
-}
-
-/** Throws `usage`: a misspelt option would be a promise that nobody keeps. */
-function callingOf(calling: Calling | null): Calling {
-  if (calling === null) return {};
-  needObject('the options of a call', calling);
-  const { signal, ...given } = calling;
-  checkOptions(given, CALL_OPTIONS);
-  // By what is used of it: that of a test environment is of another class.
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
-    throw usage('signal must be an AbortSignal');
-  return calling;
 }
 
 /** Checks a delivery and reads its event; described in scripts/library-client.d.cts. */

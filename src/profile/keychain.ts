@@ -15,6 +15,9 @@ import { outputOf } from '../platform/programs.ts';
 const PATIENCE_MS = 3_000;
 const MOST_BYTES = 8192;
 const SERVICE = 'cardwright';
+/** Variables that a desktop session is found by, and none of ours. */
+const NEEDED =
+  /^(?:DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|DISPLAY|WAYLAND_DISPLAY|HOME|USER|LOGNAME|PATH|LANG|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/;
 /** Nothing is ever written under this name. */
 const PROBED = 'cardwright-probe';
 
@@ -108,7 +111,8 @@ async function runChild(
   try {
     const input = JSON.stringify({ service: SERVICE, ...order });
     const limits = { clock: around.clock, patienceMs: PATIENCE_MS, maxBuffer: MOST_BYTES };
-    const text = await outputOf([node, '-e', CHILD], { cwd, env: childEnvironment(around.env), input, ...limits });
+    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => NEEDED.test(name)));
+    const text = await outputOf([node, '-e', CHILD], { cwd, env, input, ...limits });
     const { value, failed } = JSON.parse(text) as { value?: unknown; failed?: unknown };
     if (failed === 'missing') return { problem: 'the optional package @napi-rs/keyring is not installed' };
     if (failed !== null) return { problem: 'the keychain refused' };
@@ -120,13 +124,4 @@ async function runChild(
     // It died before it answered; what it said on the way may hold the key and is not looked at.
     return { problem: 'the keychain gave no answer' };
   }
-}
-
-/** What a desktop session needs to be found, and nothing of ours. */
-function childEnvironment(env: Environment): Record<string, string> {
-  const needed =
-    /^(?:DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|DISPLAY|WAYLAND_DISPLAY|HOME|USER|LOGNAME|PATH|LANG|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/;
-  return Object.fromEntries(
-    Object.entries(env).filter((pair): pair is [string, string] => needed.test(pair[0]) && pair[1] !== undefined),
-  );
 }

@@ -74,14 +74,12 @@ export async function readOnlyProfiles(configFolder: string): Promise<ProfileFil
     .catch(() => NO_PROFILES);
 }
 
-/** The only place where stored keys are exposed. What such a key tells of itself is not written beside it. */
-function entryOf({ name: _, key, mode, hint, ...entry }: Profile): Values {
-  return { ...entry, ...(key === undefined ? { mode, hint } : { key: key.expose() }) };
-}
-
 /** The text to write. */
 export function profileFileText({ current, profiles }: ProfileFile): string {
-  const entries = [...profiles.values()].map(profile => [profile.name, entryOf(profile)] as const);
+  // The only place where stored keys are exposed. What such a key tells of itself is not written beside it.
+  const entries = [...profiles.values()].map(({ name, key, mode, hint, ...entry }) => {
+    return [name, { ...entry, ...(key === undefined ? { mode, hint } : { key: key.expose() }) }] as const;
+  });
   return `${JSON.stringify({ version: VERSION, current, profiles: Object.fromEntries(entries) }, undefined, 2)}\n`;
 }
 

@@ -20,7 +20,7 @@ import {
 } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';
-import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
+import type { OutputFormat, OutputSettings, Presentation } from './view.ts';
 
 /** Formats whose lines are rows: of a document they hold its rows, of one text that text. */
 const ROW_FORMATS: ReadonlySet<string> = new Set<OutputFormat>(['tsv', 'csv', 'id']);
@@ -117,22 +117,19 @@ function jsonOf({ settings: { jq }, streams }: Job): DocumentText {
   return async value => (streams.stdout.isTerminal ? printableYield(await jq(value)) : jq(value));
 }
 
-async function writeDocument(job: Job, text: DocumentText): Promise<void> {
-  const { stdout } = job.streams;
-  const value = documentValue(job.presentation, job.settings, await collectRows(job));
-  await stdout.write(await text(value));
-}
-
 /** A list is `{data, page}`, everything else the bare resource. */
-function documentValue(presentation: Presentation, settings: OutputSettings, rows: readonly Row[]): unknown {
-  const { data, listing } = presentation;
-  const { fields } = settings;
+async function writeDocument(job: Job, text: DocumentText): Promise<void> {
+  const { data, listing } = job.presentation;
+  const { fields, sort } = job.settings;
+  const rows = await collectRows(job);
   const kept = fields === undefined ? rows : rows.map(row => pick(row, fields));
-  if (listing !== undefined) return { data: kept, page: listing.page() };
-  if (typeof data === 'string') return data;
-  // Rows stand in for the data only where they differ, so that an array of scalars stays one.
-  if (Array.isArray(data)) return fields === undefined && settings.sort === undefined ? data : kept;
-  return kept[0] ?? {};
+  const whole = () => {
+    if (typeof data === 'string') return data;
+    // Rows stand in for the data only where they differ, so that an array of scalars stays one.
+    if (Array.isArray(data)) return fields === undefined && sort === undefined ? data : kept;
+    return kept[0] ?? {};
+  };
+  await job.streams.stdout.write(await text(listing === undefined ? whole() : { data: kept, page: listing.page() }));
 }
 
 async function writeAssignments(job: Job): Promise<void> {

@@ -57,7 +57,9 @@ export async function showOnAlternateScreen(reveal: Reveal): Promise<{ shownMs: 
   return { shownMs: clock.monotonic() - started };
 }
 
-async function untilHidden({ clock, keys, seconds, ...shown }: Reveal, ended: AbortSignal): Promise<void> {
+async function untilHidden(reveal: Reveal, ended: AbortSignal): Promise<void> {
+  const { clock, keys, seconds, terminal } = reveal;
+  const [title = '', ...rest] = reveal.lines.map(printable);
   const deadline = clock.monotonic() + seconds * 1000;
   const isPressed = keys.pressed.then(key => {
     if (key === CTRL_C) throw new CliError('interrupted', { message: 'stopped; the screen is cleared' });
@@ -65,18 +67,13 @@ async function untilHidden({ clock, keys, seconds, ...shown }: Reveal, ended: Ab
     return key !== undefined || new Promise<never>(() => undefined);
   });
   for (let left = seconds * 1000; left > 0; left = deadline - clock.monotonic()) {
-    draw(shown, Math.ceil(left / 1000));
+    const text = [`${title.padEnd(COUNTDOWN_COLUMN)}  hides in ${Math.ceil(left / 1000)} s`, ...rest];
+    // Raw mode does not return the carriage at a line feed.
+    terminal.write(`\x1b[H${text.map(line => `${line}\x1b[K`).join('\r\n')}\x1b[J`);
     const isHidden = await Promise.race([isPressed, clock.sleep(left % 1000 || 1000, ended).then(() => false)]);
     ended.throwIfAborted();
     if (isHidden) return;
   }
-}
-
-function draw({ terminal, lines }: Pick<Reveal, 'terminal' | 'lines'>, secondsLeft: number): void {
-  const [title = '', ...rest] = lines.map(printable);
-  const text = [`${title.padEnd(COUNTDOWN_COLUMN)}  hides in ${secondsLeft} s`, ...rest];
-  // Raw mode does not return the carriage at a line feed.
-  terminal.write(`\x1b[H${text.map(line => `${line}\x1b[K`).join('\r\n')}\x1b[J`);
 }
 
 /** The part of a terminal's input stream that is used; `process.stdin` fits. */

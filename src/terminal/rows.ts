@@ -179,7 +179,7 @@ function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[])
 export function writeTsv(job: Job): Promise<void> {
   return streamRows(job, first => {
     const columns = delimitedColumns(job, first);
-    return { lines: rows => tsvLines(rows, columns) };
+    return { lines: rows => rows.map(row => tsvLine(cellsOf(row, columns))).join('') };
   });
 }
 
@@ -257,11 +257,6 @@ function tsvLine(texts: readonly string[]): string {
 
 const cellsOf = (row: Row, columns: readonly Column[]) =>
   columns.map(column => machineCell(column, valueAt(row, column.field)));
-
-/** One line a row, no header, always as many fields as columns. */
-function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
-  return rows.map(row => tsvLine(cellsOf(row, columns))).join('');
-}
 
 /** One JSON document, indented by two. What could act on a terminal is a `\u` escape: a pipe may end on one. */
 export function jsonDocument(value: unknown): string {

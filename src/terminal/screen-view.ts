@@ -16,23 +16,18 @@ interface Screen extends Pen {
   readonly job: Job;
 }
 
-async function openScreen(job: Job): Promise<Screen> {
-  const { env, settings, streams } = job;
-  const level = colourLevel({ choice: settings.colour, env, stream: streams.stdout });
-  return {
-    job,
-    columns: pageWidth(env, streams.stdout),
-    paint: await painter(level),
-    measure: await createMeasure(ellipsisFor(env)),
-  };
-}
-
 /** Shows the result on stdout; the footer and the notes go to stderr when somebody reads there. */
 export async function showOnScreen(job: Job): Promise<void> {
   const { presentation } = job;
   if (presentation.listing?.isLive) return showLive(job);
   const rows = await collectRows(job);
-  const screen = await openScreen(job);
+  const { env, settings, streams } = job;
+  const screen: Screen = {
+    job,
+    columns: pageWidth(env, streams.stdout),
+    paint: await painter(colourLevel({ choice: settings.colour, env, stream: streams.stdout })),
+    measure: await createMeasure(ellipsisFor(env)),
+  };
   if (presentation.listing !== undefined) return showListing(rows, screen);
   const lines = await resultLines(rows, screen);
   await writeLines(job, lines);
@@ -106,8 +101,12 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
       const code = qrLines(block.text, { columns: screen.columns, unicode: showsUnicode(job.env) });
       lines.push(...(code ?? ['(this screen is too narrow for the QR code)']));
     } else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
-    else if (accessible) lines.push(...spokenPairLines(withCourses(block.pairs, screen)));
-    else {
+    else if (accessible) {
+      // A screen reader passes over a dash.
+      const said = (value: string) => (value === '-' ? 'none' : printable(value).replace(/ {2,}/g, ', '));
+      const pairs = withCourses(block.pairs, screen);
+      lines.push(...pairs.map(([label, value]) => `${printable(label).toLowerCase()}: ${said(value)}`));
+    } else {
       // Pairs below a sentence belong to it.
       const indent = blocks[index - 1]?.kind === 'line' ? '  ' : '';
       lines.push(...pairsOnScreen(withCourses(block.pairs, screen), indent, screen));
@@ -276,14 +275,6 @@ function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
   return texts.map(([label], index) => {
     const [, amount = '', remark = ''] = amounts[index] ?? [];
     return `${pad(label)}   ${amount.padStart(amountWidth)}   ${remark}`.trimEnd();
-  });
-}
-
-/** Pairs for a screen reader, which passes over a dash. */
-function spokenPairLines(pairs: readonly Pair[]): string[] {
-  return pairs.map(([label, value]) => {
-    const said = value === '-' ? 'none' : printable(value).replace(/ {2,}/g, ', ');
-    return `${printable(label).toLowerCase()}: ${said}`;
   });
 }
 

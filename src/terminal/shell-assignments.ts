@@ -28,11 +28,6 @@ export function assignments(variables: Readonly<Record<string, string>>): string
     .join('');
 }
 
-function valueText(column: Column | undefined, value: unknown): string {
-  if (column !== undefined && typeof value !== 'object') return machineCell(column, value);
-  return typeof value === 'string' ? value : printableJson(plainText(value));
-}
-
 /**
  * `NAME='value'` a line: the fields that have columns first, then the unknown ones. Lists and objects are JSON
  * text, absent values empty. With `asked` exactly these fields. `leftOut` are those that were not written: the shell acts upon
@@ -54,10 +49,11 @@ export function shellAssignments(
       leftOut.push(field);
       continue;
     }
-    const text = valueText(
-      columns.find(column => column.field === field),
-      valueAt(row, field),
-    );
+    const column = columns.find(each => each.field === field);
+    const value = valueAt(row, field);
+    const isCell = column !== undefined && typeof value !== 'object';
+    const json = () => (typeof value === 'string' ? value : printableJson(plainText(value)));
+    const text = isCell ? machineCell(column, value) : json();
     lines.set(name, `${name}=${shellQuote(terminal ? printable(text) : text)}\n`);
   }
   return { text: [...lines.values()].join(''), leftOut };

@@ -133,6 +133,9 @@ const PAGE = 100;
 const MEASURED_ALIKE =
   /^[\x20-\x7e\u00c0-\u024f\u2013\u2014\u2026\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*$/;
 
+const BORDERS =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle';
+
 export interface Pen {
   readonly paint: Paint;
   readonly measure: Measure;
@@ -144,8 +147,22 @@ function painted({ column }: Candidate, text: string, paint: Paint): string {
 
 /** The lines of a table, header first. None is wider than the sheet's columns. */
 export async function drawTable(sheet: FittedSheet, pen: Pen): Promise<readonly string[]> {
-  const alike = sheet.rows.every(row => row.every(text => MEASURED_ALIKE.test(text)));
-  return sheet.rows.length <= PAGE && alike ? drawWithLibrary(sheet, pen) : drawByHand(sheet, pen);
+  const { columns, rows, gap } = sheet;
+  const alike = rows.every(row => row.every(text => MEASURED_ALIKE.test(text)));
+  if (rows.length > PAGE || !alike) return drawByHand(sheet, pen);
+  const { default: Table } = await import('cli-table3');
+  const table = new Table({
+    chars: Object.fromEntries(BORDERS.split(' ').map(name => [name, ''])),
+    style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [], compact: true },
+    head: columns.map(({ column }) => pen.paint.bold(column.title)),
+    colWidths: columns.map(({ width }) => width + gap),
+    colAligns: columns.map(({ column }) => alignment(column)),
+  });
+  for (const row of rows) table.push(columns.map((column, index) => painted(column, row[index] ?? '', pen.paint)));
+  return table
+    .toString()
+    .split('\n')
+    .map(line => line.trimEnd());
 }
 
 /** For tables of any length. Exported for the test that compares the two. */
@@ -167,23 +184,4 @@ export function drawByHand({ columns, rows, gap }: FittedSheet, { paint, measure
     ),
     ...rows.map(row => line(row, (column, text) => painted(column, text, paint))),
   ];
-}
-
-const BORDERS =
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle';
-
-async function drawWithLibrary({ columns, rows, gap }: FittedSheet, { paint }: Pen): Promise<readonly string[]> {
-  const { default: Table } = await import('cli-table3');
-  const table = new Table({
-    chars: Object.fromEntries(BORDERS.split(' ').map(name => [name, ''])),
-    style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [], compact: true },
-    head: columns.map(({ column }) => paint.bold(column.title)),
-    colWidths: columns.map(({ width }) => width + gap),
-    colAligns: columns.map(({ column }) => alignment(column)),
-  });
-  for (const row of rows) table.push(columns.map((column, index) => painted(column, row[index] ?? '', paint)));
-  return table
-    .toString()
-    .split('\n')
-    .map(line => line.trimEnd());
 }

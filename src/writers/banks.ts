@@ -118,7 +118,20 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
       '^',
       '!Type:Bank',
       ...(continues ? [] : opening),
-      ...account.lines.flatMap(line => entry(line, account, names, accounts)),
+      ...account.lines.flatMap(line => {
+        const other = account.kind === 'wallet' ? names.get(line.card_id) : names.get(null);
+        const isNamed = line.type === 'transfer' && other !== undefined;
+        return [
+          `D${day(line.date, 'MM/DD/YYYY')}`,
+          `T${amount(line.cents)}`,
+          'C*',
+          `N${ascii(line.id)}`,
+          `P${ascii(line.payee) || line.type}`,
+          ...(line.purpose === '' ? [] : [`M${ascii(line.purpose)}`]),
+          `L${isNamed ? `[${other}]` : categoryOf(line, account, accounts)}`,
+          '^',
+        ];
+      }),
     ];
     yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
   }
@@ -132,24 +145,4 @@ function namesIn({ selection, cards }: Statement): ReadonlyMap<string | null, st
     ...cards.map(({ card_id, last4 }) => ({ kind: 'card' as const, card_id, last4 })),
   ];
   return new Map(named.map(each => [each.card_id, displayName(each)]));
-}
-
-function entry(
-  line: Line,
-  account: StatementAccount,
-  names: ReturnType<typeof namesIn>,
-  accounts: AccountsFile,
-): readonly string[] {
-  const other = account.kind === 'wallet' ? names.get(line.card_id) : names.get(null);
-  const category = line.type === 'transfer' && other !== undefined ? `[${other}]` : categoryOf(line, account, accounts);
-  return [
-    `D${day(line.date, 'MM/DD/YYYY')}`,
-    `T${amount(line.cents)}`,
-    'C*',
-    `N${ascii(line.id)}`,
-    `P${ascii(line.payee) || line.type}`,
-    ...(line.purpose === '' ? [] : [`M${ascii(line.purpose)}`]),
-    `L${category}`,
-    '^',
-  ];
 }
