@@ -47,9 +47,6 @@ export function eventsMatching(pattern: string): readonly EventName[] {
 
 export const matchesEvent = (pattern: string, name: string) => glob(pattern)(name);
 
-/** What stands in place of a code. */
-const HIDDEN_CODE = '[hidden]';
-
 /** The body without its code: as it was where its event has no secret field, JSON written anew where one was taken out. */
 export function withoutCode(type: string, body: string): string {
   const fields = Object.hasOwn(EVENTS, type) ? EVENTS[type as keyof typeof EVENTS].data : {};
@@ -57,6 +54,6 @@ export function withoutCode(type: string, body: string): string {
   if (secret.length === 0) return body;
   const event = JSON.parse(body) as { readonly data?: Readonly<Record<string, unknown>> };
   const data: Record<string, unknown> = { ...event.data };
-  for (const [name, { wire = name }] of secret) if (Object.hasOwn(data, wire)) data[wire] = HIDDEN_CODE;
+  for (const [name, { wire = name }] of secret) if (Object.hasOwn(data, wire)) data[wire] = '[hidden]';
   return JSON.stringify({ ...event, data });
 }

@@ -256,12 +256,6 @@ export function proofOf({ row, input }: AskedChange, resource: Values, evidence:
 // What a refused write proves by itself. A no that cannot be true of this operation, or is not the service's own, may follow the
 // effect.
 
-/**
- * `definite`: nothing was executed. `plausible`: nothing was, unless its effect shows. `none`: it proves nothing, and neither
- * does an effect that does not show yet.
- */
-type RefusalWeight = 'definite' | 'plausible' | 'none';
-
 export interface RefusalFacts {
   readonly row: Operation;
   readonly status: number;
@@ -276,7 +270,11 @@ export interface RefusalFacts {
 
 interface RefusalRule {
   readonly when: string;
-  readonly weight: RefusalWeight;
+  /**
+   * `definite`: nothing was executed. `plausible`: nothing was, unless its effect shows. `none`: it proves nothing, and neither
+   * does an effect that does not show yet.
+   */
+  readonly weight: 'definite' | 'plausible' | 'none';
   /** A clause for the error: why it is not believed as it stands. */
   readonly because?: string;
   readonly holds: (facts: RefusalFacts) => boolean;

@@ -94,7 +94,18 @@ function typePart(field: AnyField, use: Use): Part {
         ...(field.must && use === 'request' && { minItems: 1 }),
       };
     case 'map':
-      return { type: 'object', ...limits(mapPart(field)) };
+      return {
+        type: 'object',
+        ...limits({
+          ...(field.maxKeys !== undefined && { maxProperties: field.maxKeys }),
+          propertyNames: { minLength: 1, maxLength: LIMITS.metadataKeyLength.max },
+          additionalProperties: {
+            type: 'string',
+            maxLength: LIMITS.metadataValueLength.max,
+            ...marks(LIMITS.metadataValueLength.basis),
+          },
+        }),
+      };
     case 'object':
       return field.shape ? { ...shapeSchema(field.shape, use) } : limits({ type: 'object' });
     default:
@@ -109,18 +120,6 @@ function textPart({ must, choices, minLength, maxLength, printable }: AnyField):
     pattern: printable ? '^[^\\x00-\\x1f\\x7f-\\x9f]*$' : undefined,
     maxLength,
   });
-}
-
-function mapPart(field: AnyField): Part {
-  return {
-    ...(field.maxKeys !== undefined && { maxProperties: field.maxKeys }),
-    propertyNames: { minLength: 1, maxLength: LIMITS.metadataKeyLength.max },
-    additionalProperties: {
-      type: 'string',
-      maxLength: LIMITS.metadataValueLength.max,
-      ...marks(LIMITS.metadataValueLength.basis),
-    },
-  };
 }
 
 function range({ min, max }: AnyField, show: (value: number) => number): Part {

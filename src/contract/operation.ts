@@ -147,18 +147,16 @@ export type ItemOf<Row> = ResultOf<Row> extends ListPage<infer Item> ? Item : ne
 // What is wrong with an input although each of its fields is right: the sandbox asks it of every request; commands of the sandbox,
 // steps of a scenario and methods of the library are checked before anything is sent.
 
-interface Together {
+/** With the field it stands at; none where it is about several. */
+type Mismatch = { readonly field?: string | undefined; readonly text: string };
+export type TogetherCheck = (step: {
   /** Names of the fields that are there. */
   readonly given: ReadonlySet<string>;
   /** Those whose values are known before the first step. */
   readonly values: Readonly<Record<string, unknown>>;
   /** What a field is called where it is typed; its own name when left out. */
   readonly called?: (field: string) => string;
-}
-
-/** With the field it stands at; none where it is about several. */
-type Mismatch = { readonly field?: string | undefined; readonly text: string };
-export type TogetherCheck = (step: Together) => Mismatch | undefined;
+}) => Mismatch | undefined;
 
 /** Of these fields there is exactly one. */
 export const oneOf =

@@ -43,11 +43,15 @@ export function facts(overrides: Overrides): readonly Fact[] {
     ...transitions(),
     ...envelopes(),
     ...headers(overrides),
-    ...events(),
+    ...Object.entries(EVENTS).map(([name, { meaning, data, basis }]) =>
+      fact({ section: '6', kind: 'event', name, what: `carries a ${namedShape(data)?.title}`, doc: meaning }, basis),
+    ),
     ...Object.entries(REFUSALS).map(([name, { status, when, basis }]) =>
       fact({ section: '7', kind: 'error', name, what: `${status}, ${when}` }, basis),
     ),
-    ...limits(),
+    ...Object.entries(LIMITS).map(([name, limit]) =>
+      fact({ section: '8', kind: 'limit', name, what: rangeText(limit), doc: limit.about }, limit.basis),
+    ),
     ...rules(),
   ].sort((a, b) => sectionOrder(a.section, b.section));
 }
@@ -167,19 +171,6 @@ function headers({ headers: overrides }: Overrides): Fact[] {
     const section = key.startsWith('webhook_') ? '6' : key.startsWith('rate_') || key === 'retry_after' ? '8' : '5';
     return fact({ section, kind: 'header', name: key, what: name }, basis, overrides[key as keyof typeof HEADERS]);
   });
-}
-
-function events(): Fact[] {
-  return Object.entries(EVENTS).map(([name, { meaning, data, basis }]) => {
-    const what = `carries a ${namedShape(data)?.title}`;
-    return fact({ section: '6', kind: 'event', name, what, doc: meaning }, basis);
-  });
-}
-
-function limits(): Fact[] {
-  return Object.entries(LIMITS).map(([name, limit]) =>
-    fact({ section: '8', kind: 'limit', name, what: rangeText(limit), doc: limit.about }, limit.basis),
-  );
 }
 
 function rangeText({ about, min, max, defaults, unit }: Limit): string {

@@ -19,9 +19,6 @@ import { ADMIN_OPERATIONS } from '../sandbox/admin.ts';
 import { ADMIN_PATH } from '../sandbox/basis.ts';
 import { TRANSFERS } from '../sandbox/snapshots.ts';
 
-/** Version of the service the document describes: the path segment of interface 9. */
-const SERVICE_VERSION = 'v1';
-
 const TAGS = {
   bins: 'Ranges cards are issued from.',
   cards: 'Issue, fund, freeze, reveal and terminate cards.',
@@ -38,7 +35,8 @@ const TAGS = {
  */
 export function openApiDocument(): JsonSchema {
   return {
-    ...headOf(SERVICE_VERSION, TAGS, {
+    // Version of the service: the path segment of interface 9.
+    ...headOf('v1', TAGS, {
       title: 'Virtual card issuing service',
       summary: 'Issue virtual cards, fund them from a wallet, follow their transactions.',
       description:
@@ -86,7 +84,8 @@ export function openApiDocument(): JsonSchema {
         },
       },
       headers: Object.fromEntries(Object.entries(ANSWER_HEADERS).map(([title, row]) => [title, headerObject(row)])),
-      responses: sharedResponses(),
+      // Those that operations refer to, and those of routes the document has not, so that every identifier is told.
+      responses: Object.fromEntries(Object.entries(SHARED).map(([title, names]) => [title, errorResponse(names)])),
       schemas: schemas(),
     },
   };
@@ -135,8 +134,11 @@ const EVERYWHERE: Readonly<Record<string, readonly RefusalName[]>> = {
   InternalError: ['internal_error'],
   ServiceUnavailable: ['service_unavailable'],
 };
-const WITH_BODY: readonly RefusalName[] = ['payload_too_large', 'unsupported_media_type'];
-const WITH_KEY: readonly RefusalName[] = ['idempotency_key_reused', 'idempotency_in_progress'];
+const SHARED: typeof EVERYWHERE = {
+  ...EVERYWHERE,
+  RouteNotFound: ['route_not_found'],
+  MethodNotAllowed: ['method_not_allowed'],
+};
 
 const DESCRIPTIONS = {
   none: 'Done; no body.',
@@ -172,12 +174,9 @@ function answered({ kind, shape, basis }: Operation['returns'], schemaOf: (shape
 /** Error answers of an operation by status; those that all operations share are references. */
 function errorResponses({ method, body, fails = [] }: Operation): Record<string, JsonSchema> {
   // Of what was sent: a body that is none, a key of the wrong form (A-98). A body may come with every method.
-  const own: readonly RefusalName[] = [
-    'invalid_request',
-    ...(body ? WITH_BODY : []),
-    ...(method === 'POST' ? WITH_KEY : []),
-    ...fails,
-  ];
+  const own: RefusalName[] = ['invalid_request', ...fails];
+  if (body) own.push('payload_too_large', 'unsupported_media_type');
+  if (method === 'POST') own.push('idempotency_key_reused', 'idempotency_in_progress');
   const names = (Object.keys(REFUSALS) as RefusalName[]).filter(name => own.includes(name));
   const statusOf = (name: RefusalName) => REFUSALS[name].status;
   const answers: Record<string, JsonSchema> = {};
@@ -188,16 +187,6 @@ function errorResponses({ method, body, fails = [] }: Operation): Record<string,
     for (const name of shared) answers[statusOf(name)] = { $ref: `#/components/responses/${title}` };
   }
   return answers;
-}
-
-/** The answers `errorResponses` refers to, and those of routes the document has not, so that every identifier is told. */
-function sharedResponses(): Record<string, JsonSchema> {
-  const shared = {
-    ...EVERYWHERE,
-    RouteNotFound: ['route_not_found'],
-    MethodNotAllowed: ['method_not_allowed'],
-  } as const;
-  return Object.fromEntries(Object.entries(shared).map(([title, names]) => [title, errorResponse(names)]));
 }
 
 /** Headers of errors beside those of every answer, with the refusals that bring them. */
