@@ -117,7 +117,16 @@ export function createProgress(settings: ProgressSettings) {
       if (mode !== 'redraw') shownAt = begun;
     },
     /** Says where the run stands now, when it is time to. */
-    update: (tally: RowTally): void => show(runReport(tally)),
+    update({ total, done, failed, unknown, unsent }: RowTally): void {
+      const finished = done + failed + unknown + unsent;
+      const [more, moreSaid] = unsent === 0 ? ['', ''] : [`  not sent ${unsent}`, `, ${unsent} not sent`];
+      show({
+        finished,
+        total,
+        drawn: `${finished}/${total}  ${percent(finished, total)}  ok ${done}  failed ${failed}  unknown ${unknown}${more}`,
+        said: `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${moreSaid}`,
+      });
+    },
     /** Progress of a list; says nothing before a second has gone by, ten in a log. */
     reading(soFar: ReadSoFar): void {
       const now = clock.monotonic();
@@ -148,17 +157,6 @@ export function createProgress(settings: ProgressSettings) {
     clear,
     /** Resolves when the stream has taken everything. */
     written: (): Promise<void> => written,
-  };
-}
-
-function runReport({ total, done, failed, unknown, unsent }: RowTally): Report {
-  const finished = done + failed + unknown + unsent;
-  const [more, moreSaid] = unsent === 0 ? ['', ''] : [`  not sent ${unsent}`, `, ${unsent} not sent`];
-  return {
-    finished,
-    total,
-    drawn: `${finished}/${total}  ${percent(finished, total)}  ok ${done}  failed ${failed}  unknown ${unknown}${more}`,
-    said: `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${moreSaid}`,
   };
 }
 

@@ -3,7 +3,7 @@
 import { isoTime } from '../core/durations.ts';
 import { centsOf } from '../core/money.ts';
 import { type HumanCells, humanCell, plainText, shortIds, spokenCell, spokenName } from './cells.ts';
-import { createMeasure, fitted, fold, type Measure } from './fold.ts';
+import { createMeasure, fitted, fold } from './fold.ts';
 import { printable } from './printable.ts';
 import { askedColumns, collectRows, columnsFor, type Job, noteCut, rowsOf, valueAt } from './rows.ts';
 import { colourLevel, ellipsisFor, NARROWEST_TABLE, pageWidth, painter, screenWidth, showsUnicode } from './screen.ts';
@@ -127,12 +127,6 @@ function withCourses(
     const each = joined === 1 ? '' : ` (${joined} ${value.each}s each)`;
     return [label, `${text}${each}   ${value.text}`];
   });
-}
-
-function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): readonly string[] {
-  const labels = pairs.map(([label]) => screen.measure.width(printable(label)));
-  const below = indent.length + Math.max(0, ...labels) + 2;
-  return pairLines(pairs, screen.measure).flatMap(line => folded(indent + line, below, screen));
 }
 
 function folded(line: string, indent: number, { columns: cells, measure }: Screen): readonly string[] {
@@ -265,16 +259,18 @@ function pairsOf(row: Row, columns: readonly Column[], options: HumanCells): Pai
 const AMOUNT = /^(-?\$[\d,]+\.\d{2})(?: {2,}(.*))?$/;
 
 /** Label and value in two columns. Where every value is an amount the amounts end at the same place. */
-function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
+function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): readonly string[] {
+  const { measure } = screen;
   const texts = pairs.map(([label, value]) => [printable(label), printable(value)] as const);
   const labelWidth = Math.max(0, ...texts.map(([label]) => measure.width(label)));
-  const pad = (label: string) => label + ' '.repeat(labelWidth - measure.width(label));
   const amounts = texts.map(([, value]) => AMOUNT.exec(value));
-  if (amounts.some(match => match === null)) return texts.map(([label, value]) => `${pad(label)}  ${value}`.trimEnd());
+  const hasOthers = amounts.some(match => match === null);
   const amountWidth = Math.max(0, ...amounts.map(match => match?.[1]?.length ?? 0));
-  return texts.map(([label], index) => {
+  return texts.flatMap(([label, value], index) => {
+    const padded = label + ' '.repeat(labelWidth - measure.width(label));
     const [, amount = '', remark = ''] = amounts[index] ?? [];
-    return `${pad(label)}   ${amount.padStart(amountWidth)}   ${remark}`.trimEnd();
+    const line = hasOthers ? `${padded}  ${value}` : `${padded}   ${amount.padStart(amountWidth)}   ${remark}`;
+    return folded(indent + line.trimEnd(), indent.length + labelWidth + 2, screen);
   });
 }
 

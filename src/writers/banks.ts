@@ -3,7 +3,7 @@
  * import add nothing. QIF: readers ignore its ids, and a second import doubles everything.
  */
 import type { WallClock } from '../books/period.ts';
-import type { Statement, StatementAccount } from '../books/statement.ts';
+import type { Statement } from '../books/statement.ts';
 import type { Line } from '../books/statement-lines.ts';
 import { type AccountsFile, accountNumber, categoryOf, displayName, type Named } from './accounts.ts';
 import { openingText } from './journals.ts';
@@ -25,7 +25,7 @@ const header = (isQbo: boolean) => [
 
 /** One file with every account; `intuBid`, the number of the bank that QuickBooks knows, makes it a QBO: give one account then. */
 export function* ofxFile(statement: Statement, intuBid?: string): Generator<Piece> {
-  const { accounts, clock, until } = statement;
+  const { accounts, clock, until, period } = statement;
   const bank = intuBid === undefined ? undefined : escaped(intuBid);
   const head = [
     ...header(bank !== undefined),
@@ -39,44 +39,33 @@ export function* ofxFile(statement: Statement, intuBid?: string): Generator<Piec
     '',
   ];
   yield { text: head.join('\r\n'), lines: 0 };
+  /** A text in the characters that the reader takes. */
+  const words = bank === undefined ? oneLine : ascii;
   let nth = 0;
   for (const account of accounts) {
     nth += 1;
-    const text = accountLines(account, nth, { ...statement, words: bank === undefined ? oneLine : ascii }).join('\r\n');
-    yield { text: `${text}\r\n`, lines: account.lines.length };
+    const { closing, knownSince, atBegin = closing, provisional } = account;
+    // The balance that is known at the end of what is shown, or else the first one after it.
+    const isKnown = knownSince === undefined || knownSince < until;
+    const [balance, at] = isKnown ? [closing, until] : [atBegin, knownSince];
+    const [reason] = provisional;
+    const lines = [
+      `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
+      '<STMTRS><CURDEF>USD',
+      `<BANKACCTFROM><BANKID>000000000<ACCTID>${accountNumber(account)}<ACCTTYPE>CHECKING</BANKACCTFROM>`,
+      `<BANKTRANLIST><DTSTART>${moment(clock, period.from)}<DTEND>${moment(clock, until)}`,
+      ...account.lines.map(line => transaction(line, clock, words)),
+      '</BANKTRANLIST>',
+      `<LEDGERBAL><BALAMT>${amount(balance)}<DTASOF>${moment(clock, at)}</LEDGERBAL>`,
+      ...(reason === undefined ? [] : [`<MKTGINFO>${escaped(short(words(`${PROVISIONAL} ${reason}`), 360))}`]),
+      '</STMTRS></STMTTRNRS>',
+    ];
+    yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
   }
   yield { text: '</BANKMSGSRSV1>\r\n</OFX>\r\n', lines: 0 };
 }
 
-type Writing = Pick<Statement, 'period' | 'until' | 'clock'> & {
-  /** A text in the characters that the reader takes. */
-  readonly words: (text: string) => string;
-};
-
-function accountLines(
-  account: StatementAccount,
-  nth: number,
-  { period, until, clock, words }: Writing,
-): readonly string[] {
-  const { closing, knownSince, atBegin = closing, provisional } = account;
-  // The balance that is known at the end of what is shown, or else the first one after it.
-  const isKnown = knownSince === undefined || knownSince < until;
-  const [balance, at] = isKnown ? [closing, until] : [atBegin, knownSince];
-  const [reason] = provisional;
-  return [
-    `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
-    '<STMTRS><CURDEF>USD',
-    `<BANKACCTFROM><BANKID>000000000<ACCTID>${accountNumber(account)}<ACCTTYPE>CHECKING</BANKACCTFROM>`,
-    `<BANKTRANLIST><DTSTART>${moment(clock, period.from)}<DTEND>${moment(clock, until)}`,
-    ...account.lines.map(line => transaction(line, clock, words)),
-    '</BANKTRANLIST>',
-    `<LEDGERBAL><BALAMT>${amount(balance)}<DTASOF>${moment(clock, at)}</LEDGERBAL>`,
-    ...(reason === undefined ? [] : [`<MKTGINFO>${escaped(short(words(`${PROVISIONAL} ${reason}`), 360))}`]),
-    '</STMTRS></STMTTRNRS>',
-  ];
-}
-
-function transaction(line: Line, clock: WallClock, words: Writing['words']): string {
+function transaction(line: Line, clock: WallClock, words: (text: string) => string): string {
   const kind = line.type === 'transfer' ? 'XFER' : line.cents < 0 ? 'DEBIT' : 'CREDIT';
   const name = escaped(short(words(line.payee) || line.type, 32));
   const memo = escaped(short(words([line.type, line.mcc, line.country, line.purpose].filter(Boolean).join(' ')), 255));
