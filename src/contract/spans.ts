@@ -9,6 +9,12 @@ export const KEY_RETENTION = DAY;
  */
 export const READ_LAG_PAUSES = [250, 500, 1_000, 2_000, 5_000] as const;
 export const READ_LAG = READ_LAG_PAUSES.reduce<number>((all, pause) => all + pause, 0);
+/** How long what this journal has moved on a card counts beside a reading of it: no reading is behind for longer. */
+export const OWN_MOVE_COUNTS = 15 * SECOND;
+/** So long a list may be behind what this journal has done, and what was sent and never settled may still move something. */
+export const RECENT = 10 * MINUTE;
+/** After so long nothing that was sent can be on its way any more. */
+export const QUIET = 150 * SECOND;
 /** One pause more before something is sent again by its key alone: a service may have forgotten that, too. */
 export const RESEND_PAUSE = 4_000;
 /** How long a 3DS challenge waits for its code. */

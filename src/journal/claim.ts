@@ -6,6 +6,7 @@
 import { CALLS } from '../contract/calls.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { addTo } from '../core/objects.ts';
 import { resolveCommand, rowsNamed } from '../core/row-words.ts';
 import { sameCommandWith } from '../core/shell-quote.ts';
 import type { HeldPlan } from '../limits/limits.ts';
@@ -371,32 +372,34 @@ async function sameRows(tx: Reading, { account, bulk, movesMoney, again, plan, n
   const meant = changes.filter(isMeantOnce);
   const digests = meant.map(({ digest }) => digest);
   const earlier = await askInParts(digests, some =>
-    tx.all<SameRows>(
-      sql`select o.id, o.created, o.finished, c.digest, count(*) as rows from change c join op o on o.id = c.op
+    tx.all<{ readonly id: string; readonly finished: number | null; readonly digest: string }>(
+      sql`select o.id, o.finished, c.digest from change c join op o on o.id = c.op
         where c.digest in (${some}) and c.intent is null and o.account = ${account} and o.bulk = 1
           and o.moves_money = 1 and o.touched > ${now - DAY}
           and (c.state = 'done' or (o.finished is null and c.state in ('planned', 'sent', 'unknown')))
-        group by o.id, o.created, o.finished, c.digest`,
+        order by o.created desc`,
     ),
   );
-  if (earlier.length === 0) return undefined;
-  const there = new Map<string, number>();
-  for (const { digest, rows } of earlier) there.set(digest, (there.get(digest) ?? 0) + Number(rows));
-  const [same, others]: [Change[], Change[]] = [[], []];
-  for (const change of meant) {
-    const left = there.get(change.digest) ?? 0;
-    there.set(change.digest, left - 1);
-    (left > 0 ? same : others).push(change);
+  const [newest] = earlier;
+  if (newest === undefined) return undefined;
+  // Each row of an earlier file stands for one of this one.
+  const there = new Map<string, typeof earlier>();
+  for (const each of earlier) addTo(there, each.digest, each);
+  const others: number[] = [];
+  const named = new Map<string, number[]>();
+  for (const { digest, n } of meant) {
+    const same = there.get(digest)?.pop();
+    const how = same?.finished == null ? 'under way' : `done already, at ${new Date(same.finished).toISOString()}`;
+    if (same === undefined) others.push(n);
+    else addTo(named, `${how}, by ${same.id}`, n);
   }
-  const { id, finished } = earlier.reduce((newest, each) => (each.created > newest.created ? each : newest));
-  const named = (some: readonly Change[]) => rowsNamed(some.map(({ n }) => n));
-  const how = finished === null ? 'under way' : `done already, at ${new Date(finished).toISOString()}`;
-  throw opError('guarded', id, `${how}, by ${id}: ${named(same)}. Nothing was sent`, {
+  const each = [...named].map(([by, rows]) => `${by}: ${rowsNamed(rows)}`).join('; ');
+  throw opError('guarded', newest.id, `${each}. Nothing was sent`, {
     reason: 'finished_before',
     notes: [
       others.length === 0
         ? 'Leave these rows out, or name each purchase in a column called intent.'
-        : `Not among them: ${named(others)}. A file of these rows alone is executed.`,
+        : `Not among them: ${rowsNamed(others)}. A file of these rows alone is executed.`,
       `If the same changes are meant once more: ${sameCommandWith('--again')}`,
     ],
   });
@@ -493,13 +496,6 @@ export function workedOn(op: Op, now: number): CliError {
 }
 
 type SameRow = Pick<Change, 'n' | 'digest' | 'state'>;
-interface SameRows {
-  readonly id: string;
-  readonly created: number;
-  readonly finished: number | null;
-  readonly digest: string;
-  readonly rows: number;
-}
 
 const UNANSWERED = 'was sent without a trustworthy answer';
 /** How a change stands, by its state. */
@@ -522,7 +518,9 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
     reason: 'same_change',
     notes: [
       ...(state === 'planned' && op.bulk ? [`To give it up: ${resolveCommand(op.id, [n], 'not-done')}`] : []),
-      ...(isHalf ? [`Done by ${op.id}: ${named(done)}; not done, or not known to be: ${named(left)}.`] : []),
+      ...(isHalf
+        ? [`Of the rows of ${op.id}: done: ${named(done)}; not done, or not known to be: ${named(left)}.`]
+        : []),
       bulk
         ? 'Rows that are meant a second time have names of their own, in a column called intent.'
         : 'A second one that is meant has an --intent of its own.',

@@ -2,7 +2,7 @@
 
 import { CALLS, type WriteName } from '../contract/calls.ts';
 import type { Service } from '../contract/service.ts';
-import { READ_LAG } from '../contract/spans.ts';
+import { QUIET, READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import type { Cents } from '../core/money.ts';
@@ -69,8 +69,6 @@ export interface JournalDependencies {
   /** Keeps work until the answer of the command was written. At once when left out. */
   readonly afterAnswer?: ((work: AfterAnswer) => void) | undefined;
 }
-
-const QUIET_MS = 150_000;
 
 type Flags = Pick<Work, 'lookOnly' | 'resumed' | 'resendAbsent'>;
 
@@ -210,7 +208,7 @@ export function createJournal(dependencies: JournalDependencies) {
       cut: dependencies.cut,
       serviceNow: dependencies.serviceNow ?? (() => undefined),
       capability: await capabilityOf(held.database, op),
-      quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
+      quietMs: op.mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET),
     });
   }
 
@@ -357,7 +355,7 @@ export function createJournal(dependencies: JournalDependencies) {
     async resolve(resolution: Resolution) {
       const { database } = await opNamed(await dependencies.existing(), resolution.op);
       return resolveRows(database, self, resolution, async (op, changes) => {
-        if (resolution.as === 'not-done') await refuseThere(database, op, changes);
+        if (resolution.as === 'not-done') await insistOnThere(database, op, changes, resolution);
       });
     },
     /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
@@ -387,7 +385,7 @@ export function createJournal(dependencies: JournalDependencies) {
             token,
             clock,
             stop: dependencies.stop,
-            quietPeriodMs: mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET_MS),
+            quietPeriodMs: mode === 'sandbox' ? 0 : Math.max(2 * dependencies.writeTotalMs, QUIET),
             around,
           });
           const found = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
@@ -401,8 +399,8 @@ export function createJournal(dependencies: JournalDependencies) {
     },
   };
 
-  /** Throws `guarded` where a look finds a row that a person calls not done. */
-  async function refuseThere(database: Database, op: Op, changes: readonly Change[]): Promise<void> {
+  /** Where a reading speaks for a row that a person calls not done, that person insists on it. */
+  async function insistOnThere(database: Database, op: Op, changes: readonly Change[], { insist }: Resolution) {
     const sent = changes.filter(change => change.state !== 'planned' || isRefused(change));
     if (sent.length === 0) return;
     const { mode, origin } = await dependencies.acting().catch(() => ({ mode: undefined, origin: undefined }));
@@ -416,10 +414,8 @@ export function createJournal(dependencies: JournalDependencies) {
       const seen = await lookOnce(work, change);
       if (speaksFor(seen, change)) {
         const is = seen.found === 'cannot tell' ? 'may be' : 'is';
-        const message = `row ${change.n} of ${op.id} ${is} done: ${seen.text}. Nothing was recorded`;
-        throw opError('guarded', op.id, message, { hint: `cardwright ops resume ${op.id}` });
-      }
-      if (seen.found === 'cannot tell') dependencies.notice(`warning: row ${change.n}: ${seen.text}`);
+        await insist(`row ${change.n} of ${op.id} ${is} done: ${seen.text}`);
+      } else if (seen.found === 'cannot tell') dependencies.notice(`warning: row ${change.n}: ${seen.text}`);
     }
   }
 }

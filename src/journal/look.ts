@@ -7,8 +7,7 @@
 
 import { fixedDifferences, isSubscribed, proofOf, unshown } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
-import { READ_LAG, READ_LAG_PAUSES } from '../contract/spans.ts';
-import { SECOND } from '../core/durations.ts';
+import { OWN_MOVE_COUNTS, READ_LAG, READ_LAG_PAUSES, RECENT } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../core/money.ts';
 import { rest } from '../platform/time.ts';
@@ -43,8 +42,18 @@ export async function look(work: Work, change: Change, more: readonly number[] =
 
 export const isThere = ({ found }: Look): boolean => found === 'there' || found === 'several';
 
-/** One look. */
+/** One look. What a reading has spoken for once stays: a balance that it showed is spent and paid back, and then proves nothing. */
 export async function lookOnce(work: Work, change: Change): Promise<Look> {
+  const seen = await lookNow(work, change);
+  const { spoke } = change.evidence;
+  if (isThere(seen) || spoke === seen.text) return seen;
+  if (spoke !== undefined)
+    return { ...seen, found: 'cannot tell', text: `${seen.text}, and an earlier reading spoke for it: ${spoke}` };
+  if (speaksFor(seen, change)) change.evidence = { ...change.evidence, spoke: seen.text };
+  return seen;
+}
+
+async function lookNow(work: Work, change: Change): Promise<Look> {
   const { transfer, readBack, removesFrom, makes } = rowOf(change.operation);
   try {
     if (makes === 'card') return await lookForCard(work, change);
@@ -78,7 +87,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   const answered = await cardOfAnswer(work, change);
   if (answered !== undefined) return answered;
   if (marker === undefined) {
-    const wallet = await walletMoved(work, change, work.exact ? 0 : OWN_MOVE_COUNTS_MS);
+    const wallet = await walletMoved(work, change, work.exact ? 0 : OWN_MOVE_COUNTS);
     const text = `the card carries no marker to look for${wallet === undefined ? '' : `, wallet ${wallet.text}`}`;
     // The wallet alone tells of it: where it has moved, or is no evidence, nothing speaks against the change.
     return {
@@ -179,8 +188,10 @@ async function lookForState(reader: Reader, { operation, input }: Change): Promi
   const params = Object.fromEntries(Object.keys(row.params ?? {}).map(name => [name, input[name]]));
   const resource: Values = await reader.read(row.readBack as 'cards.get', params as never);
   const { id, status } = resource;
-  const text = row.leadsTo === undefined ? `${id} as it is now` : `card ${id}: ${status}`;
-  if (unshown({ row, input }, resource, undefined) === undefined) return { found: 'there', text, result: resource };
+  const isShown = unshown({ row, input }, resource, undefined) === undefined;
+  const says = isShown ? 'shows what was sent' : 'does not show what was sent';
+  const text = row.leadsTo === undefined ? `${id} ${says}` : `card ${id}: ${status}`;
+  if (isShown) return { found: 'there', text, result: resource };
   // A terminated card is neither frozen nor active again.
   const isOver = row.leadsTo !== undefined && status === 'terminated';
   return {
@@ -223,7 +234,7 @@ export function othersMovedWallet({ database, op }: Work, since: number): Promis
   const moving = sql`${ofAccount(op)} and c.op <> ${op.id}
     and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw', 'cards.terminate')`;
   const found = sql`select 1 as yes from ${moving} and c.decided_at >= ${since} and c.attempts > 0
-    union all select 1 as yes from ${moving} and c.state = 'sent' and c.last_sent_at > ${since - RECENT_MS} limit 1`;
+    union all select 1 as yes from ${moving} and c.state = 'sent' and c.last_sent_at > ${since - RECENT} limit 1`;
   return isAny(database, found);
 }
 
@@ -241,9 +252,6 @@ function othersMovedCard({ database, op }: Work, { n, card = '' }: Change, since
 const isAny = async (database: Database, found: Sql): Promise<boolean> =>
   (await database.read(tx => tx.all(found))).length > 0;
 
-/** How long what this journal has moved on a card counts beside a reading of it, ms: no reading is behind for longer (A-170). */
-const OWN_MOVE_COUNTS_MS = 15 * SECOND;
-
 /**
  * What this journal has moved on the card of a transfer moments ago, newest first: how long, ms, a reading may still be from before
  * it; the cents that it added to a card that was there; the balance that is known to be left. Of the built-in sandbox nothing: its
@@ -254,10 +262,10 @@ async function movedLately({ database, op, exact }: Work, { n, card = '', operat
   const moves = await database.read(async tx => {
     const now = await tx.now();
     return tx.all<{ operation: string; amount: number; evidence: string; left: number }>(
-      sql`select c.operation, c.amount, c.evidence, c.decided_at + ${OWN_MOVE_COUNTS_MS} - ${now} as left
+      sql`select c.operation, c.amount, c.evidence, c.decided_at + ${OWN_MOVE_COUNTS} - ${now} as left
         from ${ofAccount(op)} and c.card = ${card} and not (c.op = ${op.id} and c.n = ${n}) and c.state = 'done'
         and c.operation in ('cards.create', 'cards.fund', 'cards.withdraw')
-        and c.decided_at > ${now - OWN_MOVE_COUNTS_MS} order by c.decided_at desc`,
+        and c.decided_at > ${now - OWN_MOVE_COUNTS} order by c.decided_at desc`,
     );
   });
   return moves.map(({ operation: moved, amount, evidence, left }) => {
@@ -265,7 +273,7 @@ async function movedLately({ database, op, exact }: Work, { n, card = '', operat
     const isMade = moved === 'cards.create';
     return {
       // A clock that was set back makes it no longer.
-      left: Math.min(Number(left), OWN_MOVE_COUNTS_MS),
+      left: Math.min(Number(left), OWN_MOVE_COUNTS),
       added: isMade ? Number.NaN : addedBy({ operation: moved, amount: Number(amount) }),
       balance: isMade && via !== 'answer' ? undefined : balance,
     };
@@ -302,9 +310,6 @@ export async function addedLately({ database, op }: Work, card: string | undefin
   return found.reduce((sum, each) => (each.operation === 'cards.terminate' ? Infinity : sum + Number(each.cents)), 0);
 }
 
-/** A change that was sent so long ago and never settled moves nothing any more. */
-const RECENT_MS = 600_000;
-
 /**
  * What is read just before a change is sent first: again, until it shows what this journal has made of the card moments ago. Throws
  * as reading does; nothing was sent then.
@@ -314,7 +319,7 @@ export async function readBefore(work: Work, change: Change, at: number): Promis
     const [moved] = await movedLately(work, change);
     const before = await readOnceBefore(work, change, at);
     const isCurrent = moved === undefined || (moved.balance !== undefined && moved.balance === before?.card);
-    if (isCurrent || pause > OWN_MOVE_COUNTS_MS) return before;
+    if (isCurrent || pause > OWN_MOVE_COUNTS) return before;
     if (!(await rest(Math.min(pause, moved.left), work.clock, work.stop))) return before;
   }
 }
@@ -369,10 +374,10 @@ export function showsAll({ found, moved }: Look, { operation }: Change): boolean
   return found === 'not there' && (rowOf(operation).transfer === undefined || moved?.wallet !== undefined);
 }
 
-/** Whether a reading speaks for a change, whatever was answered: it is there, or a balance has moved by its amount. */
-export function speaksFor({ found, moved }: Look, { amount }: Change): boolean {
+/** Whether a reading speaks for a change, whatever was answered, or an earlier one did: it is there, or a balance has moved by its amount. */
+export function speaksFor({ found, moved }: Look, { amount, evidence }: Change): boolean {
   const isMoved = [moved?.card, moved?.wallet].some(by => by !== undefined && amount > 0 && Math.abs(by) === amount);
-  return found === 'there' || found === 'several' || isMoved;
+  return evidence.spoke !== undefined || found === 'there' || found === 'several' || isMoved;
 }
 
 /** What of a card with the marker of a create is otherwise than was asked for; of a new one its balance and state too. */

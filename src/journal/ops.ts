@@ -133,7 +133,7 @@ export async function resolveRows(
   const first = chosenOf(seen.op, seen.changes, resolution);
   refuseCard(first.chosen, resolution);
   await check(seen.op, first.chosen);
-  await agree?.(first.closed);
+  await agree(first.closed);
   const settled = await database.transaction(async tx => {
     const op = await lockedOp(tx, database, id);
     const now = await tx.now();

@@ -4,14 +4,15 @@
  * | the answer to a change | first sending | after an ambiguous one |
  * |---|---|---|
  * | 2xx that shows the effect | read once; agrees: done. Else look | the same |
- * | no byte left | again, up to 4 times; then not sent (12) | unknown |
+ * | no byte left | again, 4 sendings in all; then not sent (12) | unknown |
  * | 429 | wait as told (75 s in all), look; not there: again under the same key; at last 7 | look; else unknown |
  * | 4xx in the form of the service | look, creates of a file at the end of their run; not there: refused; else unknown. Read once where what was read before explains it | look; else unknown |
  * | anything else, silence included | look; a key that is honoured and young: again under it, twice at most; else unknown (11) | the same |
  *
- * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. Nothing is sent again before a look. Changes that
- * may be repeated freely (a state) are sent again without a key that is honoured. `sent` is durable before a byte leaves, the
- * outcome before anybody reads it (docs/design/reliability.md). What no journal keeps goes through it too (`direct.ts`).
+ * A look says `there`, `not there` or `cannot tell`, and `cannot tell` is unknown. What a reading has spoken for once is never
+ * `not there` again. Nothing is sent again before a look. Changes that may be repeated freely (a state) are sent again without a key
+ * that is honoured. `sent` is durable before a byte leaves, the outcome before anybody reads it (docs/design/reliability.md). What no
+ * journal keeps goes through it too (`direct.ts`).
  */
 import { type Evidence, isExplained, isExplainedByBin, notMadeNow, otherThanAnswered } from '../contract/evidence.ts';
 import { REFUSALS } from '../contract/refusals.ts';
@@ -134,37 +135,42 @@ async function judge(work: Work, change: Change, attempt: Attempt, sending: Send
       countResent(change);
       return 'send';
     }
-    case 'refused': {
-      // What was answered 429 before may be what it is refused for now.
-      const isFirstAnswer = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
-      // Creates of a file are compared with the list of cards at the end of their run.
-      // A state that was there before: this request changed nothing.
-      if (isFirstAnswer && (isOfList(work, change) || wasAsWanted(change))) return refused(work, change, attempt);
-      const isAtOnce = isFirstAnswer && (await wasExplained(work, change, attempt));
-      const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
-      sending.seen = seen;
-      const isFor = speaksFor(seen, change);
-      // A key of the caller's may have been used by another command for the same change.
-      const isAbsent = isFirstAnswer
-        ? seen.letsRefusalStand === true && !isFor
-        : !isAmbiguous && !isKeyOfOthers(work, change) && seen.found === 'not there';
-      const mayTryNextKey = (!isAmbiguous || work.resendAbsent) && isNextInChain(work, change, attempt, seen);
-      if (isAbsent || mayTryNextKey) return refused(work, change, attempt);
-      const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
-      if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
-      // The marker proves a card, a state is as it was wanted, and what is not found is gone; all else may be the work of others.
-      const { makes, leadsTo, removesFrom } = rowOf(change.operation);
-      const isGone = removesFrom !== undefined && attempt.refusal === 'not_found';
-      const isOurs = makes !== undefined || leadsTo !== undefined || isGone;
-      const isProved = isThere(seen) && (!isFirstAnswer || isOurs);
-      return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
-    }
+    case 'refused':
+      return judgeRefusal(work, change, attempt, sending);
     case 'ambiguous':
       // The answer is lost, or proves nothing.
       sending.isAmbiguous = true;
       note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
       return 'look';
   }
+}
+
+/** The fourth row of the table: a refusal is believed where nothing speaks for the change. */
+async function judgeRefusal(work: Work, change: Change, attempt: Attempt, sending: Sending): Promise<Next> {
+  const { isAmbiguous } = sending;
+  // What was answered 429 before may be what it is refused for now.
+  const isFirstAnswer = !isAmbiguous && attempt.plausible !== true && sending.throttled === 0;
+  // Creates of a file are compared with the list of cards at the end of their run.
+  // A state that was there before: this request changed nothing.
+  if (isFirstAnswer && (isOfList(work, change) || wasAsWanted(change))) return refused(work, change, attempt);
+  const isAtOnce = isFirstAnswer && (await wasExplained(work, change, attempt));
+  const seen = isAtOnce ? await lookOnce(work, change) : await look(work, change);
+  sending.seen = seen;
+  const isFor = speaksFor(seen, change);
+  // A key of the caller's may have been used by another command for the same change.
+  const isAbsent = isFirstAnswer
+    ? seen.letsRefusalStand === true && !isFor
+    : !isAmbiguous && !isKeyOfOthers(work, change) && seen.found === 'not there';
+  const mayTryNextKey = (!isAmbiguous || work.resendAbsent) && isNextInChain(work, change, attempt, seen);
+  if (isAbsent || mayTryNextKey) return refused(work, change, attempt);
+  const why = isFor ? 'a reading shows that something moved' : 'no whole reading speaks against it';
+  if (!isAmbiguous) note(change, attempt, `${attempt.error?.message ?? 'it was refused'}, but ${why}`);
+  // The marker proves a card, a state is as it was wanted, and what is not found is gone; all else may be the work of others.
+  const { makes, leadsTo, removesFrom } = rowOf(change.operation);
+  const isGone = removesFrom !== undefined && attempt.refusal === 'not_found';
+  const isOurs = makes !== undefined || leadsTo !== undefined || isGone;
+  const isProved = isThere(seen) && (!isFirstAnswer || isOurs);
+  return isProved ? done(work, change, { seen }) : unknown(work, change, seen);
 }
 
 /** A lost answer, and one that is not believed: there is done, not there may be sent again, and all else is unknown. */
@@ -343,7 +349,7 @@ async function denied(work: Work, change: Change, { result, evidence }: Attempt)
     }
   }
   const row = rowOf(operation);
-  if ((row.transfer ?? row.leadsTo ?? row.removesFrom) === undefined) return undefined;
+  if ((row.transfer ?? row.readBack ?? row.removesFrom) === undefined) return undefined;
   const seen = await lookOnce(work, change);
   if (seen.found !== 'there') return `a reading does not: ${seen.text}`;
   const { card_balance: card, wallet_balance: wallet } = (seen.result ?? {}) as Values;

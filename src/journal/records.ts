@@ -1,6 +1,6 @@
 /** Operations and changes as the tables keep them, and as the rest of the journal reads them. */
 import type { WriteName } from '../contract/calls.ts';
-import { MINUTE } from '../core/durations.ts';
+import { RECENT } from '../contract/spans.ts';
 import type { CliError, ErrorFacts, ErrorKind } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { type Reading, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
@@ -90,6 +90,8 @@ export interface Evidence {
   readonly lookedAt?: number | undefined;
   /** The look was complete, and the effect is not there. */
   readonly absent?: boolean | undefined;
+  /** A reading that spoke for the change while it could not be told whether it is there, in one clause: it stays. */
+  readonly spoke?: string | undefined;
   /** Why no answer could be trusted, in one clause. */
   readonly reason?: string | undefined;
   /** Cards with the marker of this change, when there are several. */
@@ -213,14 +215,11 @@ export async function readChanges(tx: Pick<Transaction, 'all'>, op: string): Pro
   return (await tx.all(sql`select * from change where op = ${op} order by n`)).map(changeOf);
 }
 
-/** So long a list may be behind what this journal has done. */
-const RECENT_MS = 10 * MINUTE;
-
 /** Done changes of an account in the last ten minutes, oldest first. */
 export async function recentChanges(tx: Reading, account: string): Promise<readonly Change[]> {
   const rows = await tx.all(
     sql`select c.* from change c join op o on o.id = c.op where o.account = ${account} and c.state = 'done'
-      and c.decided_at >= ${(await tx.now()) - RECENT_MS} order by c.decided_at, c.op, c.n`,
+      and c.decided_at >= ${(await tx.now()) - RECENT} order by c.decided_at, c.op, c.n`,
   );
   return rows.map(changeOf);
 }

@@ -213,8 +213,10 @@ export interface Resolution {
   readonly card?: string | undefined;
   /** That card as the service shows it; left out where it could not be asked. */
   readonly shownCard?: Values | undefined;
+  /** Told of each row that a reading speaks for, before not-done is recorded of it; what it throws ends it. */
+  insist(why: string): Promise<void>;
   /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
-  agree?(closing: Closing): Promise<void>;
+  agree(closing: Closing): Promise<void>;
 }
 
 export interface Resolved {

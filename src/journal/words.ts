@@ -159,7 +159,7 @@ export function unknownError(op: Op, change: Change, look: Look | undefined, way
 }
 
 function verdictOf({ evidence, state, amount, operation }: Change, look: Look | undefined): string {
-  if (look?.found === 'there' || look?.found === 'several') return 'probably done';
+  if (look?.found === 'there' || look?.found === 'several' || evidence.spoke !== undefined) return 'probably done';
   const wallet = look?.moved?.wallet;
   if (operation === 'cards.create' && wallet !== undefined && wallet === -amount) return 'probably done';
   if (look?.found === 'not there' || (look === undefined && evidence.absent === true)) return 'no trace yet';

@@ -144,6 +144,20 @@ describe('writes that are confirmed by reading', () => {
     }
   });
 
+  test('a changed subscription is read: an answer may repeat what was asked', async () => {
+    const hook = { id: 'wh_1', url: 'https://a.example/x', events: ['card.frozen'], status: 'active' };
+    let kept = hook;
+    served = await serve(({ method }, r) =>
+      json(r, 200, method === 'PATCH' ? { ...hook, url: 'https://b.example/x' } : kept),
+    );
+    const { write } = speak(served.baseUrl);
+    const update = () => write('webhooks.update', { webhook_id: 'wh_1', url: 'https://b.example/x' });
+    const { kind, message } = await thrown(update());
+    expect([kind, message]).toEqual(['outcome_unknown', expect.stringContaining('wh_1 does not show what was sent')]);
+    kept = { ...hook, url: 'https://b.example/x' };
+    expect((await update()).result).toMatchObject(kept);
+  });
+
   test('a subscription must be the one that was asked for', async () => {
     const hook = { id: 'wh_1', url: 'https://a.example/x', events: ['card.frozen'] };
     let answer: unknown = { ...hook, secret: 'whsec_x' };

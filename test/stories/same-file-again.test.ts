@@ -62,7 +62,9 @@ test('rows that two files have done are both named, and those that none has', as
   expect((await fund([3])).code).toBe(0);
   expect(await fund([1, 2, 3])).toMatchObject({
     code: 14,
-    err: expect.stringMatching(/done already, at .*: rows 1, 2 and 3\. Nothing was sent/),
+    err: expect.stringMatching(
+      /done already, at .*, by op_\w+: rows 1 and 2; done already, at .*, by op_\w+: row 3\. Nothing was sent/,
+    ),
   });
   const more = await fund([3, 1, 4]);
   expect([more.code, more.err]).toEqual([14, expect.stringContaining('Not among them: row 3.')]);

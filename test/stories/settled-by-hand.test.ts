@@ -94,3 +94,30 @@ test('rows that are recorded as not done: a resume that leads no further says so
   expect((await here.run('cards fund --file left.csv --yes', QUICK)).code).toBe(0);
   expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 6);
 });
+
+test('what a reading has spoken for once is not recorded as not done, unless a person insists', async () => {
+  await using here = await world({ dialect: 'keys-ignored' });
+  const elsewhere = { env: { XDG_STATE_HOME: join(here.folder, 'elsewhere') } };
+  for (let card = 1; card <= 2; card += 1) await here.run('cards create --bin bin_1 --amount 5', elsewhere);
+  const lost = { match: { operation: 'cards.fund' }, phase: 'before', action: { kind: 'reset' }, times: 1 };
+  await here.run('sandbox faults add -', { stdin: JSON.stringify([lost]) });
+  const { code, err } = await here.run('cards fund card_1 --amount 1 --yes', QUICK);
+  expect(code, err).toBe(11);
+  const [op = ''] = /op_\w{26}/.exec(err) ?? [];
+  // The request arrives late, beside another purchase from the wallet: the card speaks for it, and the wallet does not.
+  for (const [card, amount] of [[1, 1] as const, [2, 2] as const])
+    expect((await here.run(`cards fund card_${card} --amount ${amount} --yes`, elsewhere)).code).toBe(0);
+  const spoken = await here.run(`ops resume ${op} --yes`, QUICK);
+  expect([spoken.code, spoken.err]).toEqual([11, expect.stringContaining('card card_1 $5.00 -> $6.00')]);
+  // What was added is spent: no reading shows it any more.
+  expect((await here.run('sandbox simulate authorize --card card_1 --amount 1 --merchant m')).code).toBe(0);
+  const again = await here.run(`ops resume ${op} --resend-absent --yes`, QUICK);
+  expect([again.code, again.err]).toEqual([11, expect.stringContaining('an earlier reading spoke for it')]);
+  const notDone = `ops resolve ${op} --as not-done --note over`;
+  const alone = await here.run(`${notDone} --yes`, QUICK);
+  expect([alone.code, alone.err]).toEqual([14, expect.stringContaining(`row 1 of ${op} may be done`)]);
+  expect((await here.run(notDone, { ...QUICK, terminal: 100, typed: ['n'] })).code).toBe(3);
+  expect(await outcomes(here, op)).toBe('unknown');
+  expect((await here.run(notDone, { ...QUICK, terminal: 100, typed: ['y'] })).code).toBe(0);
+  expect(await outcomes(here, op)).toBe('not_sent');
+});

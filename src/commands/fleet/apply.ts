@@ -6,6 +6,7 @@ import { noRows, resumeRows, sendRows } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { local, option, RESULT_ROW, RUN_PAGE, takes, tells, typedOnly } from '../../cli/parsing/flag.ts';
+import { QUIET } from '../../contract/spans.ts';
 import { CliError, notSent } from '../../core/errors.ts';
 import { type Cents, cents, dollars, spendingOf, toCents, toUsd } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
@@ -352,9 +353,6 @@ function chainOf(key: string): string {
   return key.replace(/\.1$/, '');
 }
 
-/** How long the journal waits before it believes that a card is not there, ms. */
-const QUIET_MS = 150_000;
-
 /**
  * True when it had to wait: then the plan is made anew. An apply of another machine may have sent more than the list shows,
  * where a card of the fleet is young and this journal does not know it. The list of the built-in sandbox is exact.
@@ -363,13 +361,13 @@ async function waitUntilSettled(ctx: Context, { document, account, scope, made }
   const spends = document.totals.create + document.totals.fund > 0;
   if (!spends || scope.mode === 'sandbox' || ctx.dryRun) return false;
   const young = [...account.cards.values()].filter(
-    ({ mark, createdAt }) => mark?.fleet === document.fleet && account.now - Date.parse(createdAt) < QUIET_MS,
+    ({ mark, createdAt }) => mark?.fleet === document.fleet && account.now - Date.parse(createdAt) < QUIET,
   );
   if (young.length === 0) return false;
   const unknown = young.filter(({ id }) => !made.has(id));
   if (unknown.length === 0) return false;
   const newest = Math.max(...unknown.map(({ createdAt }) => Date.parse(createdAt)));
-  const wait = newest + QUIET_MS - account.now;
+  const wait = newest + QUIET - account.now;
   const what = unknown.length === 1 ? '1 card was' : `${unknown.length} cards were`;
   ctx.ui.notice(
     `${what} made by another apply a moment ago; waiting ${Math.ceil(wait / 1_000)} s for what may be on its way.`,

@@ -2,10 +2,11 @@ import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { needs, option, optionalArguments, takes } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
-import { CliError, usage } from '../../core/errors.ts';
+import { CliError, notSent, usage } from '../../core/errors.ts';
 import { capital, rowCount, rowsNamed, rowWords } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Closing, Resolution, Resolved } from '../../journal/types.ts';
+import { declined } from '../../writes/guard.ts';
 import { KEPT_OR_NOT, OP_DETAIL, op, showDetail } from './ops.ts';
 
 export const resolveOp = command({
@@ -16,13 +17,14 @@ export const resolveOp = command({
   effectSays: 'writes to the journal of this machine; what was recorded cannot be taken back',
   ends: {
     not_found: 'This machine knows no such operation.',
-    not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
+    not_confirmed:
+      'Rows that a resume would send would be given up, and nobody agreed, or a row that a reading speaks for was not insisted on. Nothing was recorded.',
     guarded:
-      'Another process works on it, or done was said of rows that were never sent, or not-done of a row that a reading speaks for, or the card is that of another row. Nothing was recorded.',
+      'Another process works on it, or done was said of rows that were never sent, or not-done of a row that a reading speaks for and nobody could be asked, or the card is that of another row. Nothing was recorded.',
     outcome_unknown: KEPT_OR_NOT,
   },
   about: [
-    'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Nothing is recorded (14) where a card carries the mark of the row, or where the card or the wallet has moved by its amount. What cannot be found out is a warning, and recorded.',
+    'Changes nothing at the service. Before a row is recorded as not done the service is read, as ops resume --dry-run reads it. Where a card carries the mark of the row, or the card or the wallet has moved by its amount, now or when it was looked at before, a terminal asks again and all else ends with 14. What cannot be found out is a warning, and recorded.',
     'It prints the rows that were recorded. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
     'With --card a create that is recorded as done names its card, which is looked up first where the service answers. A card with the mark of another row, of another BIN, or that another row is done with, is refused (14). The same command with the same --intent shows that card then. Recorded without it, it ends with 15.',
     'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
@@ -54,15 +56,10 @@ export const resolveOp = command({
   async run(ctx, { op, rows, as, note, card }) {
     if (card !== undefined && as !== 'done') throw usage('--card goes with --as done', 'cardwright ops resolve --help');
     const shownCard = card === undefined ? undefined : await readCard(ctx, card);
-    const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;
     const resolved = await (await ctx.journal.open()).resolve({
-      op,
-      rows,
-      as,
-      note,
-      card,
-      shownCard,
-      ...(agree && { agree }),
+      ...{ op, rows, as, note, card, shownCard },
+      insist: why => insisted(ctx, op, why),
+      agree: async closing => (rows === undefined ? agreed(ctx, { op, note }, closing) : undefined),
     });
     for (const line of saidOf(op, as, resolved)) ctx.ui.notice(line);
     const recorded = new Set([...resolved.closed.unknown, ...resolved.closed.unsent]);
@@ -81,6 +78,19 @@ async function readCard(ctx: Context, card: string): Promise<Resolution['shownCa
     ctx.ui.notice(`warning: whether there is a card ${card} could not be looked up: ${thrown.message}`);
     return undefined;
   }
+}
+
+/** That a row is not done although a reading speaks for it a person says at a terminal; `--yes` is not enough. */
+async function insisted({ ui }: Context, op: string, why: string): Promise<void> {
+  if (!ui.canAsk) {
+    throw notSent('guarded', `${why}. Nothing was recorded`, {
+      op,
+      notes: ['Whoever knows better says so at a terminal, where the same command asks.'],
+      hint: `cardwright ops resume ${op}`,
+    });
+  }
+  if (!(await ui.prompts.confirm(`${why}. Record it as not done all the same?`, { flag: 'a terminal' })))
+    throw declined();
 }
 
 /** Rows that were never sent are given up by whoever names no row: that is asked, unless it is all there is to mean. */
