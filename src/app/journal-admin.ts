@@ -18,7 +18,7 @@ import { createPrivate, preparePrivateFolder, readPrivate, systemCode } from '..
 import { findAccount } from '../journal/account.ts';
 import { appendLine, type ChainFlaw, checkChain } from '../journal/chain.ts';
 import { doubtOpen, unknownOp } from '../journal/changes.ts';
-import { type Database, sql, type Transaction } from '../journal/database.ts';
+import { type Database, type Reading, sql, type Transaction } from '../journal/database.ts';
 import { noteKnownState } from '../journal/known-states.ts';
 import { isOp, MARKER_KEY } from '../journal/names.ts';
 import { detail, setAsideSandbox, summaries } from '../journal/ops.ts';
@@ -110,11 +110,11 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
     // Of a journal that is not accepted yet those count that it lists.
     const known = (await undefinedOn('guarded', approvers())) ?? [];
     const { lines, flaws } = await database.read(tx => checkChain(tx, account, known));
-    return { place: database.shown, account, lines, flaws, strangers: await strangersTo(database) };
+    return { place: database.shown, account, lines, flaws, strangers: await strangersTo(database, account) };
   }
 
-  /** Cards at the service that carry the mark of an operation which the journal does not know. */
-  async function strangersTo(database: Database): Promise<JournalCheck['strangers']> {
+  /** Cards at the service that carry the mark of an operation which the journal does not know, and that nobody has accepted. */
+  async function strangersTo(database: Database, account: string): Promise<JournalCheck['strangers']> {
     const marked: JournalCheck['strangers'][number][] = [];
     for await (const { data } of (await run.reader()).pages('cards.list', {})) {
       for (const card of data) {
@@ -124,11 +124,12 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
           marked.push({ card_id, last4: last4 ?? null, balance, created_at: created_at ?? null, marker });
       }
     }
-    const rows = await database.read(tx =>
-      tx.all<{ marker: string }>('select marker from change where marker is not null'),
-    );
-    const known = new Set(rows.map(({ marker }) => marker));
-    return marked.filter(({ marker }) => !known.has(marker));
+    return database.read(async tx => {
+      const rows = await tx.all<{ marker: string }>('select marker from change where marker is not null');
+      const known = new Set(rows.map(({ marker }) => marker));
+      const accepted = await acceptedCards(tx, account);
+      return marked.filter(({ marker, card_id }) => !known.has(marker) && !accepted.has(card_id));
+    });
   }
 
   /** The key of this user; undefined where there is none. */
@@ -231,8 +232,13 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
       if (!isShared(place) && setAside) return replaceDamaged(agree);
       if (!isShared(place)) {
         await withLocal(async database => {
-          await agree({ flaws: [], strangers: await strangersTo(database), limits: [] });
-          await database.transaction(tx => doubtOpen(tx));
+          const account = (await accountHere(database, place)) ?? '';
+          const strangers = await strangersTo(database, account);
+          await agree({ flaws: [], strangers, limits: [] });
+          await database.transaction(async tx => {
+            await doubtOpen(tx);
+            await appendLine(tx, account, acceptedLine(strangers, selfFor(host, place).holder));
+          });
           await acceptHere(database);
         });
         return [`The journal in ${host.folders.state} is the one of this machine from now on.`];
@@ -249,8 +255,7 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
       const who = `${place.user}@${host.machine}`;
       const seq = await database.transaction(async tx => {
         await doubtOpen(tx, account);
-        const text = `${strangers.length} cards of no operation`;
-        return appendLine(tx, account, { event: 'accepted', who, text }, LEAP);
+        return appendLine(tx, account, acceptedLine(strangers, who), LEAP);
       });
       const listed = await place.listed();
       if (listed !== undefined) await place.seen.note({ ...listed, shown: database.shown, seq });
@@ -406,6 +411,24 @@ type Agree = (
 
 function isShared(place: JournalPlace): place is SharedPlace {
   return 'listKey' in place;
+}
+
+const CARDS_ACCEPTED = 'cards of no operation: ';
+
+const acceptedLine = (strangers: JournalCheck['strangers'], who: string) =>
+  ({ event: 'accepted', who, text: CARDS_ACCEPTED + strangers.map(({ card_id }) => card_id).join(' ') }) as const;
+
+/** Cards of no operation with which a person has gone on. */
+async function acceptedCards(tx: Reading, account: string): Promise<ReadonlySet<string>> {
+  const lines = await tx.all<{ line: string }>(
+    sql`select line from audit where account = ${account} and line like '%"event":"accepted"%'`,
+  );
+  const cards = lines.map(({ line }) =>
+    String(JSON.parse(line).text ?? '')
+      .slice(CARDS_ACCEPTED.length)
+      .split(' '),
+  );
+  return new Set(cards.flat());
 }
 
 /** Sessions in whose transaction the account is locked at this moment. */

@@ -215,6 +215,7 @@ test.skipIf(without)('behind a restore nothing is sent until it is accepted, and
   const accepted = await ana.run('journal accept --yes');
   expect(accepted.code).toBe(0);
   expect(accepted.err).toContain(lost);
+  expect((await ana.run('journal check')).code).toBe(0);
   expect((await ana.run(CREATE)).code).toBe(0);
   expect((await bo.run(CREATE)).code).toBe(0);
   expect(await t.cards()).toHaveLength(5);

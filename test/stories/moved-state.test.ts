@@ -54,6 +54,7 @@ test('a journal that was put back is refused, and what it lacks is named before 
   expect((await create('lost')).error['hint']).toBe('cardwright journal accept');
   const accepted = await s.run('journal accept --yes');
   expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining(JSON.parse(lost.out).id)]);
+  expect((await s.run('journal check')).code).toBe(0);
   expect((await create('kept')).code).toBe(0);
   expect(s.service.effects()).toEqual(['create', 'create']);
 });

@@ -114,12 +114,18 @@ export const checkJournal = command({
         failure: notSent(
           'check_failed',
           `${flaws.length} ${flaws.length === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}; the first: ${flaws[0]}`,
-          'cardwright ops list',
+          hintFor(found),
         ),
       }),
     };
   },
 });
+
+/** Where one looks at the first of them. Cards of no operation are accepted with the journal. */
+function hintFor({ flaws: [first] }: JournalCheck): string {
+  if (first === undefined) return 'cardwright journal accept';
+  return first.op === undefined ? 'cardwright audit list' : `cardwright ops show ${first.op}`;
+}
 
 function flawsIn({ flaws, strangers }: Pick<JournalCheck, 'flaws' | 'strangers'>): readonly string[] {
   return [
