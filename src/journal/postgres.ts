@@ -505,6 +505,7 @@ function unreachable(shown: string, why: string, note?: string, cause?: unknown)
     message: `the shared journal ${shown} cannot be used: ${why}`,
     ...(note !== undefined && { notes: [note] }),
     reason: 'journal',
+    hint: 'cardwright doctor',
     outcome: 'not_sent',
     ...(cause !== undefined && { cause }),
   });
