@@ -4,7 +4,7 @@ import type { OpenContext } from '../app/context.ts';
 import type { Globals } from '../app/globals.ts';
 import type { AppHost } from '../app/process-host.ts';
 import { wholeSeconds } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind, OutputError, usage } from '../core/errors.ts';
+import { asCliError, CliError, DryRun, type ErrorKind, OutputError, usage } from '../core/errors.ts';
 import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { OutputSettings, Row } from '../terminal/view.ts';
@@ -138,7 +138,7 @@ async function answerOf({ command, argv }: Parsed, context: Context, values: Row
     if (mayBeShort && context.ui.forPeople && thrown instanceof CliError && thrown.kind === 'not_found')
       throw thrown.with({ notes: [...(thrown.facts.notes ?? []), 'The beginning of an id needs … or ... behind it.'] });
     // A dry run ends where the first request would leave; what was planned is then the answer.
-    if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
+    if (!context.dryRun || !(thrown instanceof DryRun)) throw thrown;
     const { showPlanned } = await import('./dry-run.ts');
     return showPlanned(context.journal.planned, input['fromInput'] === true ? { isList: true } : {});
   }

@@ -287,7 +287,8 @@ function failed(request: Judged, failure: Failure, more: Partial<Verdict> = {}):
   const { status, refusal, retryAfterMs: pause } = failure;
   const error = withoutSaidSecrets(errorOf(failure, request), request.redactor);
   const requestId = error.facts.service?.request_id;
-  return { class: failure.class, error, status, requestId, refusal, retryAfterMs: pause, ...more };
+  const why = request.redactor.text(failure.why);
+  return { class: failure.class, error, why, status, requestId, refusal, retryAfterMs: pause, ...more };
 }
 
 function withoutSaidSecrets(error: CliError, { text: clean }: Redactor): CliError {

@@ -81,6 +81,8 @@ export interface Attempt {
   readonly result?: unknown;
   /** Of every class but `done`; its message and hint are for the user. */
   readonly error?: CliError | undefined;
+  /** What is wrong with the answer or the way, in one clause; of every class but `done`. */
+  readonly why?: string | undefined;
   /** HTTP status; undefined where no answer came. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;

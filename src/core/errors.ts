@@ -187,3 +187,8 @@ export async function undefinedOn<T>(kind: ErrorKind, promise: Promise<T>): Prom
     throw thrown;
   });
 }
+
+/** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
+export class DryRun extends Error {
+  override readonly name = 'DryRun';
+}

@@ -11,7 +11,6 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import { keepsNothing } from './database.ts';
 import { executeChange } from './outcome.ts';
 import { newChange, type Op } from './records.ts';
-import { clause } from './words.ts';
 import { readerOf, rowOf, workOn } from './work.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -42,6 +41,7 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
   const work = workOn({
     database: keepsNothing(clock),
     self: { holder: '', pid: 0, process: '' },
+    // What a journal would keep beside it is not asked for here.
     op: { id: '', account: '', created: clock.now(), bulk: false, mode, plan: {}, givenKey } as unknown as Op,
     service: {
       ...service,
@@ -78,7 +78,7 @@ export async function directWrite(write: DirectWrite): Promise<Answered<unknown>
     const found = seen === undefined ? '' : `: ${seen}`;
     throw new CliError('outcome_unknown', {
       ...answer?.error?.facts,
-      message: `${operation} was sent, but no trustworthy answer came back: ${clause(reason)}. It may or may not have happened${found}`,
+      message: `${operation} was sent, but no trustworthy answer came back: ${reason}. It may or may not have happened${found}`,
       operation,
       hint: lookHint(operation, input),
       outcome: 'unknown',

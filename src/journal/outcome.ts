@@ -140,7 +140,7 @@ async function judge(work: Work, change: Change, attempt: Attempt, sending: Send
     case 'ambiguous':
       // The answer is lost, or proves nothing.
       sending.isAmbiguous = true;
-      note(change, attempt, attempt.error?.message ?? 'the answer proves nothing');
+      note(change, attempt, attempt.why ?? 'the answer proves nothing');
       return 'look';
   }
 }

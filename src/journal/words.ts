@@ -90,7 +90,7 @@ const UNANSWERED = 'the process ended before an answer was written down';
 export function reasonOf(change: Change): string | undefined {
   const { error, evidence } = change;
   const isUnknown = rowState(change) === 'unknown';
-  return error?.message ?? (isUnknown ? clause(evidence.reason ?? UNANSWERED) : evidence.otherwise);
+  return error?.message ?? (isUnknown ? (evidence.reason ?? UNANSWERED) : evidence.otherwise);
 }
 
 /** Where a person goes on from. */
@@ -106,7 +106,7 @@ export interface WayOn {
 export function unknownError(op: Op, change: Change, look: Look | undefined, way: WayOn = {}): CliError {
   const { operation, n, evidence, card, amount, input, facts } = change;
   const sent = isoSeconds(change.lastSentAt ?? op.created);
-  const reason = clause(evidence.reason ?? UNANSWERED);
+  const { reason = UNANSWERED } = evidence;
   const seen = look?.text ?? evidence.seen;
   const checkedAt = evidence.lookedAt === undefined ? undefined : isoSeconds(evidence.lookedAt);
   const verdict = verdictOf(change, look);
@@ -189,11 +189,6 @@ function asked({ profile, mode }: Op, { operation, amount, input, card, facts }:
           ? `, from BIN ${bin}${label}`
           : label;
   return `${operation}${amount === 0 ? '' : ` ${dollars(cents(amount))}`}${target}, profile ${profile}, ${mode}`;
-}
-
-/** The client's message carries the frame already; only the cause is wanted here. */
-export function clause(reason: string): string {
-  return reason.replace(/^.*?no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
 }
 
 /** Two cards of one row: both are named, none is touched. */

@@ -2,7 +2,7 @@
 
 import { CALLS, type Input, isJournaled, type Result, type WriteName } from '../contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
-import { CliError, undefinedOn } from '../core/errors.ts';
+import { CliError, DryRun, undefinedOn } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 import { sameCommandWithout } from '../core/shell-quote.ts';
@@ -13,11 +13,6 @@ import { learnedFrom, recordOf } from './audit-record.ts';
 import { type Asker, confirmWithPerson, type GuardDecision, tellPending } from './guard.ts';
 import type { NamedWrite, Shown } from './journaled-write.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
-
-/** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
-export class DryRun extends Error {
-  override readonly name = 'DryRun';
-}
 
 export interface WriteOptions<Before> extends NamedWrite {
   /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */

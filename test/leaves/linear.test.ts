@@ -18,7 +18,6 @@ import { Secret } from '../../src/core/secret.ts';
 import { shellWord } from '../../src/core/shell-quote.ts';
 import { guardFormula, unguardFormula } from '../../src/core/text.ts';
 import { readEvent } from '../../src/events/listener.ts';
-import { clause } from '../../src/journal/words.ts';
 import { withoutCommands } from '../../src/terminal/ci-commands.ts';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
 import { processorMs } from '../support/processor-time.ts';
@@ -84,7 +83,6 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a header': text => retryAfterMs({ 'retry-after': text, date: text }, 'retry-after'),
   'a signature': text => matchSignature(bytesOf('{}'), text, secrets),
   'a payload': text => [explainMismatch(bytesOf(text), '0'.repeat(64), secrets), readEvent(bytesOf(text), {})],
-  'a reason': clause,
 };
 
 test.each(Object.keys(READERS))('%s', reader => {

@@ -9,7 +9,7 @@ import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { ValueOf } from '../../contract/field.ts';
 import type { Reader } from '../../contract/service.ts';
-import { asCliError, CliError, ERROR_KINDS, type ErrorKind, notSent } from '../../core/errors.ts';
+import { asCliError, CliError, DryRun, ERROR_KINDS, type ErrorKind, notSent } from '../../core/errors.ts';
 import { cents, dollars, toCents } from '../../core/money.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { FREEZING_ASKS } from '../../writes/guard.ts';
@@ -66,7 +66,7 @@ async function forEachCard(
       attempts.push({ card_id: id, outcome: 'done', changed, status: result.status });
       tally.add({ row: at + 1, outcome: 'done' });
     } catch (thrown) {
-      if (ctx.dryRun && thrown instanceof Error && thrown.name === 'DryRun') {
+      if (ctx.dryRun && thrown instanceof DryRun) {
         if (id === ids.at(-1)) throw thrown;
         continue;
       }
