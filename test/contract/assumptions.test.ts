@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { ASSUMPTION_IDS, assumption, isAssumptionId } from '../../src/contract/assumption.ts';
 import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { facts } from '../../src/contract/provenance.ts';
+import { READ_LAG } from '../../src/contract/spans.ts';
+import { SECOND } from '../../src/core/durations.ts';
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -32,6 +34,14 @@ describe('assumptions.json', () => {
       expect(assumption(id).taken, id).not.toBe('');
       expect(['H', 'M', 'L', undefined], id).toContain(assumption(id).confidence);
     }
+  });
+
+  it('says how far readings may be behind as the pauses of a look add up to (A-170), in pages and help too', () => {
+    const lag = `${READ_LAG / SECOND}`;
+    const root = fileURLToPath(new URL('../../', import.meta.url));
+    const pages = ['docs/guide/lost-answers.md', 'docs/design/reliability.md', 'docs/reference/ops.md'];
+    for (const page of pages) expect(readFileSync(`${root}${page}`, 'utf8'), page).toMatch(new RegExp(`\\b${lag} s`));
+    expect(JSON.stringify(assumption('A-170'))).toContain(`${lag} s`);
   });
 
   it('knows ids by their exact form', () => {

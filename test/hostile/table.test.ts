@@ -3,6 +3,8 @@
  * `table.full.ts` has it for every operation.
  */
 import { afterAll, expect, test } from 'vitest';
+import { isJournaled } from '../../src/contract/calls.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import { arena } from './arena.ts';
 import { countsText, playTable, SHARPEST, wrongText } from './table.ts';
 
@@ -12,6 +14,12 @@ afterAll(() => here[Symbol.asyncDispose]());
 /** Small ones: a part that runs out of time on a busy machine goes on beside the next, before the same service. */
 const PARTS = 10;
 const SIZE = Math.ceil(SHARPEST.length / PARTS);
+
+test('every operation that the journal keeps is lied about', () => {
+  const kept = Object.keys(OPERATIONS).filter(isJournaled);
+  const played = new Set(SHARPEST.map(({ operation }) => `cards.${operation}`));
+  expect(kept.filter(operation => !played.has(operation))).toEqual([]);
+});
 
 test.each(Array.from({ length: PARTS }, (_, at) => at + 1))(
   'the typical classes of answer, and one of each thing around them: part %i',
