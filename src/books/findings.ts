@@ -27,7 +27,7 @@ const CLASSES = {
   over_settled: { says: usd => `settled ${usd} more than authorized` },
   partial: { says: usd => `settled ${usd} less than authorized; the rest was released` },
   force_post: { says: usd => `settled ${usd} without an open authorization` },
-  late_refund: { says: usd => `refunded ${usd} long after the settlement or on a terminated card` },
+  late_refund: { says: usd => `refunded ${usd}` },
   fee: { says: usd => `a record of an unknown type explains ${usd}` },
   hold_released: {
     says: (usd, { amount, among }) =>
@@ -126,6 +126,8 @@ export interface Structure {
   readonly other_card?: string;
   /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
   readonly isAfterBase?: boolean;
+  /** More about it, a clause. */
+  readonly note?: string;
 }
 
 const rowOf = (name: FindingClass): ClassRow => CLASSES[name];
@@ -182,7 +184,7 @@ export function nextCommand(found: Finding): string | undefined {
 /** What records showed by themselves. */
 export function findingOf(structure: Structure, isWrong?: boolean): Finding | undefined {
   if (structure.kind === 'settlement_not_listed') return undefined;
-  const { kind, card_id, other_card, cents: amount, records } = structure;
+  const { kind, card_id, other_card, cents: amount, records, note } = structure;
   const candidates = other_card === undefined ? [card_id] : [card_id, other_card];
-  return finding({ class: kind, candidates, cents: amount, records, ...(isWrong !== undefined && { isWrong }) });
+  return finding({ class: kind, candidates, cents: amount, records, note, ...(isWrong !== undefined && { isWrong }) });
 }

@@ -4,6 +4,7 @@
  */
 
 import { isInDollars } from '../contract/resources.ts';
+import { DAY } from '../core/durations.ts';
 import { addTo } from '../core/objects.ts';
 import type { Structure } from './findings.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow, type TxRow } from './rows.ts';
@@ -59,18 +60,17 @@ export function spentBy(record: EffectColumns): number {
 
 // What the records of one purchase say by themselves, before any balance is looked at
 
-interface Surroundings {
+interface Surroundings extends Required<Pick<ReadingOptions, 'ended'>> {
   /** The record came or changed after the base. */
   readonly isNew: (row: SummedRow) => boolean;
-  readonly terminated: ReadonlySet<string>;
 }
 
 /** Restaurants and bars, parking, hairdressers, taxis: where a settlement is higher by a tip. */
 const TIPPED: ReadonlySet<string> = new Set(['5811', '5812', '5813', '5814', '7230', '7297', '4121']);
-const LATE_MS = 30 * 86_400_000;
+const LATE_DAYS = 30;
 
 /** `rows` are the records of one purchase in the order of their time. */
-function remarksOn(rows: readonly SummedRow[], { isNew, terminated }: Surroundings): readonly Structure[] {
+function remarksOn(rows: readonly SummedRow[], { isNew, ended }: Surroundings): readonly Structure[] {
   const authorization = rows.find(row => row.type === 'authorization' && row.authorization_id === null);
   const settlements = rows.filter(row => row.type === 'settlement');
   const refunds = rows.filter(row => row.type === 'refund' && !isChangingRecord(row));
@@ -86,9 +86,13 @@ function remarksOn(rows: readonly SummedRow[], { isNew, terminated }: Surroundin
   }
 
   for (const row of refunds.filter(isNew)) {
-    const isLate = last !== undefined && row.at_ms - last.at_ms > LATE_MS;
-    const isOnTerminated = row.card_id !== null && terminated.has(row.card_id);
-    if (isLate || isOnTerminated) found.push(...structure('late_refund', row, row.cents, [row]));
+    const days = last === undefined ? 0 : (row.at_ms - last.at_ms) / DAY;
+    const notes = [
+      ...(days > LATE_DAYS ? [`${Math.floor(days)} days after the settlement`] : []),
+      ...(row.at_ms > (ended.get(row.card_id ?? '') ?? Infinity) ? ['its card had ended before'] : []),
+    ];
+    const late = notes.length === 0 ? [] : structure('late_refund', row, row.cents, [row]);
+    found.push(...late.map(each => ({ ...each, note: notes.join(', ') })));
   }
 
   if (authorization?.status === 'settled' && first === undefined && isNew(authorization)) {
@@ -184,8 +188,8 @@ export interface ReadingOptions {
   readonly since: number | undefined;
   /** Changes seen after `since`. */
   readonly changes?: readonly TxChangeRow[];
-  /** Cards that are terminated, for refunds that come after. */
-  readonly terminated?: ReadonlySet<string>;
+  /** Cards that were terminated and until when at the latest, ms UTC, for refunds that come after. */
+  readonly ended?: ReadonlyMap<string, number>;
   /** Settled and refunded, a card, integer cents, the rows with them; the rows are added up when left out. */
   readonly totals?: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
 }
@@ -197,7 +201,7 @@ export interface ReadingOptions {
  * must be closed, and be as they were at the base.
  */
 export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
-  const { since, terminated = new Set(), totals } = options;
+  const { since, ended = new Map(), totals } = options;
   const cards = new Map(
     [...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_RECORDS, ...sums }]),
   );
@@ -219,7 +223,7 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
     const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
     // A record that left the card of its authorization is one finding.
     const isOther = ({ kind, records }: Structure) => kind !== 'record_moved' || !records.some(id => moved.has(id));
-    structure.push(...compared, ...remarksOn(listed, { isNew, terminated }).filter(isOther));
+    structure.push(...compared, ...remarksOn(listed, { isNew, ended }).filter(isOther));
   }
   return { cards, structure, fresh, hasChangingRecords };
 

@@ -3,7 +3,7 @@ import type { OwnNews } from '../books/own-rows.ts';
 import { type Reconciled, type Reconciling, reconcile } from '../books/reconcile.ts';
 import type { CheckpointCardRow, CheckpointRow, CountedCard, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { Checkpoint } from '../books/statement-lines.ts';
-import { SECOND } from '../core/durations.ts';
+import { MINUTE, SECOND } from '../core/durations.ts';
 import { CliError, notSent, usage } from '../core/errors.ts';
 import { randomName } from '../core/names.ts';
 import type { Randomness } from '../platform/host.ts';
@@ -85,12 +85,11 @@ function heldAgainst(
 ) {
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
   const cards = db.all<CountedCard>('select card_id, last4, label, status, balance_cents, metadata, gone_at from card');
-  const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
     ...{ checkpointId, at, wallet, soleOperator },
     base: from && checkpointOf(db, from),
     cards,
-    records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
+    records: recordSums(db, from, from && { changes: changesSince(db, from), ended: endsOf(db, from) }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     news: from === undefined ? new Map() : ownNews(db, from),
   });
@@ -136,6 +135,20 @@ function changesSince(db: MirrorDatabase, { at_ms, changes }: KeptCheckpoint): T
     'select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? order by rowid',
     ...[at_ms, changes],
   );
+}
+
+/** From sending a termination to its end, whose time nothing tells. */
+const ENDED_WITHIN_MS = MINUTE;
+
+/** Cards that were terminated, and until when at the latest: those of the base, and those that own rows ended. */
+function endsOf(db: MirrorDatabase, { cut_id, at_ms }: KeptCheckpoint): ReadonlyMap<string, number> {
+  const ends = db.all<{ card_id: string; at_ms: number }>(
+    `select card_id, at_ms + ? as at_ms from moves
+        where operation = 'cards.terminate' and outcome = 'done' and card_id is not null
+      union all select card_id, ? from checkpoint_card where cut_id = ? and status = 'terminated' order by at_ms desc`,
+    ...[ENDED_WITHIN_MS, at_ms, cut_id],
+  );
+  return new Map(ends.map(row => [row.card_id, row.at_ms]));
 }
 
 /**

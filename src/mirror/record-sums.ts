@@ -11,7 +11,7 @@ import { IS_IN_OTHER_CURRENCY, IS_PENDING, LAST_BY_SYNC } from './schema.ts';
 export function recordSums(
   db: MirrorDatabase,
   from: KeptCheckpoint | undefined,
-  options: Pick<ReadingOptions, 'changes' | 'terminated'>,
+  options: Pick<ReadingOptions, 'changes' | 'ended'> = {},
 ): RecordSums {
   const reading = { ...options, since: from?.at_ms };
   // A purchase that is one changing record is settled and pending at once, so all of them are looked at.

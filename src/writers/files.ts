@@ -97,6 +97,8 @@ export class KeptLines {
   readonly statement: Statement;
   /** Lines that were left out of the accounts that were walked, and why these are provisional. */
   leftOut = 0;
+  /** How many accounts were walked. */
+  walked = 0;
   readonly reasons = new Set<string>();
 
   constructor(statement: Statement, format: ExportFormat) {
@@ -106,9 +108,11 @@ export class KeptLines {
 
   *#accounts({ accounts }: Statement, isReplaced: boolean): Generator<StatementAccount> {
     this.leftOut = 0;
+    this.walked = 0;
     for (const account of accounts) {
       for (const reason of account.provisional) this.reasons.add(reason);
       const lines = isReplaced ? account.lines : account.lines.filter(line => line.unproved === undefined);
+      this.walked += 1;
       this.leftOut += account.lines.length - lines.length;
       yield { ...account, lines };
     }

@@ -314,7 +314,7 @@ export class Reader {
       (a, b) => compare(purchaseOf(a), purchaseOf(b)) || a.at_ms - b.at_ms || compare(a.tx_id, b.tx_id),
     );
     const since = checkpoint?.at_ms;
-    const terminated = new Set([...shown.cards].filter(([, card]) => card.status === 'terminated').map(([id]) => id));
+    const ended = new Map([...shown.cards].flatMap(([id, { status }]) => (status === 'terminated' ? [[id, 0]] : [])));
     const changes = this.#changes.filter(change => change.seen > (since ?? Infinity));
     const done = reconcile({
       base:
@@ -333,7 +333,7 @@ export class Reader {
       cards: [...shown.cards].map(([card_id, { status, balance, metadata }]) =>
         cardRow(card_id, { status, balance, metadata }),
       ),
-      records: addUp(rows, { since, changes, terminated }),
+      records: addUp(rows, { since, changes, ended }),
       moves: this.#account.moves,
       news: this.#news(),
       ...options,

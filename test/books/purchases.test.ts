@@ -78,17 +78,32 @@ describe('what a settlement shows that differs from its authorization', () => {
 });
 
 describe('what a purchase shows besides', () => {
-  it('is a late refund over 30 days after the last settlement, or on a terminated card', () => {
+  it('is a late refund over 30 days after the last settlement, or on a card that had ended before', () => {
     const at = (ms: number) => shown([settlement(9_00, { at_ms: BASE, first_seen: 0 }), refund(9_00, { at_ms: ms })]);
     expect(at(BASE + 30 * DAY)).toEqual([]);
     expect(at(BASE + 30 * DAY + 1)).toEqual(['late_refund 900 r']);
     const rows = [settlement(9_00), refund(9_00)];
-    expect(shown([authorization(9_00), ...rows], { terminated: new Set(['card_1']) })).toEqual(['late_refund 900 r']);
-    expect(shown([authorization(9_00), ...rows], { terminated: new Set(['card_2']) })).toEqual([]);
+    const ended = (ms: number, card = 'card_1') => ({ ended: new Map([[card, ms]]) });
+    expect(shown([authorization(9_00), ...rows], ended(BASE))).toEqual(['late_refund 900 r']);
+    expect(shown([authorization(9_00), ...rows], ended(BASE, 'card_2'))).toEqual([]);
+    // A card that ended after its refund had a plain one.
+    expect(shown([authorization(9_00), ...rows], ended(NOW))).toEqual([]);
     expect(shown([refund(9_00)])).toEqual([]);
     // An old refund is not told again because something else of its purchase is new.
     const old = refund(4_00, { at_ms: NOW, first_seen: BASE });
-    expect(shown([authorization(9_00), settlement(9_00), old], { terminated: new Set(['card_1']) })).toEqual([]);
+    expect(shown([authorization(9_00), settlement(9_00), old], ended(BASE))).toEqual([]);
+  });
+
+  it('says which of the two a late refund is', () => {
+    const said = (rows: readonly TxRow[], ended: ReadonlyMap<string, number>) =>
+      addUp(rows, { since: BASE, ended }).structure.map(({ kind, note }) => `${kind}: ${note}`);
+    const settled = settlement(9_00, { at_ms: NOW - 41 * DAY, first_seen: 0 });
+    expect(said([settled, refund(9_00, { at_ms: NOW })], new Map())).toEqual([
+      'late_refund: 41 days after the settlement',
+    ]);
+    expect(said([authorization(9_00), settlement(9_00), refund(9_00)], new Map([['card_1', BASE]]))).toEqual([
+      'late_refund: its card had ended before',
+    ]);
   });
 
   it('is the same record twice: card, authorization, amount and second, one of them new', () => {

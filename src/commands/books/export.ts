@@ -48,6 +48,7 @@ export const exportStatement = command({
     'One journal includes a file a period: the first as it is, the later ones with --continue. Those have no opening balances, and their closing balances hold beside the files before alone. --pending is for the last one.',
     'A balance before the books begin is not known: no file asserts one, and an opening entry that is computed says so. With --unreconciled, lines that nothing shows yet stand in journals alone; other formats leave them out and say how many, so that no import books them twice.',
     'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',
+    'The columns of the layouts quickbooks and xero name no account. Give --card or --only wallet, and import each file into an account of its own; several at once are one account, in which transfers between them cancel out.',
     'What was exported is remembered in the copy: a later export of the period tells how many lines more it has.',
   ],
   reach: 'service',
@@ -70,7 +71,7 @@ export const exportStatement = command({
   examples: {
     'A month for hledger': 'books export --format hledger --period 2026-09',
     'The month after it, for the same journal': 'books export --format hledger --period 2026-10 --continue',
-    'A quarter for Xero': 'books export --format csv --layout xero --period 2026-Q3',
+    'A quarter of the wallet for Xero': 'books export --format csv --layout xero --period 2026-Q3 --only wallet',
     'Every account for QuickBooks, a file each': 'books export --format qbo --period 2026-10 --out books',
   },
   async run(
@@ -135,6 +136,10 @@ async function given(
   }
   const standing = showStanding(ctx, statement, [{ provisional: [...kept.reasons] }]);
   const remembered = await remember(ctx, statement, written, { ...asked, ...wish });
+  if (wish.layout !== 'plain' && kept.walked > 1)
+    ctx.ui.notice(
+      `The layout ${wish.layout} names no account: these ${kept.walked} would be imported as one, in which transfers between them cancel out; --card or --only wallet gives one alone`,
+    );
   if (kept.leftOut > 0) {
     const lines = kept.leftOut === 1 ? '1 line is' : `${kept.leftOut} lines are`;
     ctx.ui.notice(
