@@ -1,6 +1,6 @@
-/** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
+/** From residuals and evidence to findings: what records say first, then own unknown rows, then what balances alone show. */
 import { addTo } from '../core/objects.ts';
-import { type Finding, finding, findingOf, isOfOthers, type Structure } from './findings.ts';
+import { type Finding, finding, isOfOthers } from './findings.ts';
 import { type OwnNews, rowsDone, type UnknownRow } from './own-rows.ts';
 import {
   type CardChange,
@@ -11,7 +11,7 @@ import {
   rowName,
   Unexplained,
 } from './position.ts';
-import type { NewRecord, RecordSums } from './records.ts';
+import type { NewRecord, RecordSums, Remark } from './records.ts';
 import { type CountedCard, type MoveRow, metadataValue } from './rows.ts';
 import { type Guess, search } from './search.ts';
 
@@ -60,7 +60,7 @@ class Classification {
   }
 
   result() {
-    this.#structure();
+    this.#remarks();
     this.#ownUnknownRows();
     this.#foreignStates();
     this.#listedLate();
@@ -93,32 +93,27 @@ class Classification {
     if (amount !== 0) this.#others.set(card, (this.#others.get(card) ?? 0) + amount);
   }
 
-  #structure(): void {
-    const { records } = this.#evidence;
+  #remarks(): void {
+    const { remarks, hasChangingRecords } = this.#evidence.records;
     // What sums rest on comes first: a duplicate is only wrong where the totals do not count it.
-    for (const each of records.structure) {
+    for (const each of remarks) {
       const cause = causeOf(each);
       const explains = cause !== undefined && this.#rest.takeIfLess(...cause);
       if (each.isAfterBase && !explains) continue;
-      if (each.kind === 'record_changed' && records.hasChangingRecords) continue;
-      if (each.kind === 'fee') {
-        if (explains || this.#tryFee(each)) {
-          // What a terminated card was charged shows in the wallet.
-          if (this.#rest.isOver(each.card_id)) this.#note(undefined, -each.cents);
-          else this.#note(each.card_id, each.cents, { ofWallet: false });
-          this.#push(each);
-        }
-      } else this.#push(each, each.kind === 'duplicate' ? explains : undefined);
+      if (each.class === 'record_changed' && hasChangingRecords) continue;
+      if (each.class === 'fee') {
+        const [card = ''] = each.candidates;
+        if (!explains && !this.#tryFee(card, each.cents)) continue;
+        // What a terminated card was charged shows in the wallet.
+        if (this.#rest.isOver(card)) this.#note(undefined, -each.cents);
+        else this.#note(card, each.cents, { ofWallet: false });
+      }
+      this.#findings.push(each.class === 'duplicate' ? { ...each, isWrong: explains } : each);
     }
   }
 
-  #push(each: Structure, isWrong?: boolean): void {
-    const made = findingOf(each, isWrong);
-    if (made !== undefined) this.#findings.push(made);
-  }
-
   /** A fee that `total_spent` counts, or a credit of either kind. */
-  #tryFee({ card_id, cents }: Structure): boolean {
+  #tryFee(card_id: string, cents: number): boolean {
     const forms = [
       { card: cents, spent: -cents },
       { card: -cents, spent: 0 },
@@ -218,18 +213,14 @@ class Classification {
   }
 
   #guesses(): void {
-    const likely = new Set(
-      this.#evidence.records.structure.filter(each => each.kind === 'settlement_not_listed').map(each => each.card_id),
-    );
+    const likely = new Set(this.#evidence.records.unlisted.map(({ card_id }) => card_id));
     for (const guess of search(this.#rest, { likely, created: this.#created })) this.#name(guess);
   }
 
   #name({ kind, amount, candidates }: Guess): void {
     if (kind === 'record') {
-      const records = this.#evidence.records.structure
-        .filter(each => each.kind === 'settlement_not_listed' && candidates.includes(each.card_id))
-        .flatMap(each => each.records);
-      this.#add({ class: 'record_missing', candidates, cents: -amount, records });
+      const likely = this.#evidence.records.unlisted.filter(({ card_id }) => candidates.includes(card_id ?? ''));
+      this.#add({ class: 'record_missing', candidates, cents: -amount, records: likely.map(({ tx_id }) => tx_id) });
       return;
     }
     const [only = ''] = candidates;
@@ -317,16 +308,16 @@ function ofRow({ row, card, amount }: UnknownRow) {
   return { class: 'unknown_row_done', candidates: [card], cents: amount, rows: [row] } as const;
 }
 
-/** What a structure adds to the residuals when the account itself is as it was. */
-function causeOf({ kind, card_id, other_card, cents }: Structure): readonly Cause[] | undefined {
-  switch (kind) {
+/** What a remark adds to the residuals when the account itself is as it was. */
+function causeOf({ class: name, candidates: [card_id = '', other], cents }: Remark): readonly Cause[] | undefined {
+  switch (name) {
     case 'record_gone':
       return [recordCause(card_id, -cents)];
     case 'record_changed':
     case 'duplicate':
       return [recordCause(card_id, cents)];
     case 'record_moved':
-      return other_card === undefined ? undefined : moved({ card_id, spent: -cents, tx_id: '' }, other_card);
+      return other === undefined ? undefined : moved({ card_id, spent: -cents, tx_id: '' }, other);
     case 'fee':
       return [{ card_id, card: cents, spent: 0, wallet: 0 }];
     default:

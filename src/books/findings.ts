@@ -112,24 +112,6 @@ export type FindingClass = keyof typeof CLASSES;
 
 export const FINDING_CLASSES = Object.keys(CLASSES) as [FindingClass, ...FindingClass[]];
 
-/** `settlement_not_listed`: an authorization is settled, and a missing record is looked for there first. */
-type StructureKind = FindingClass | 'settlement_not_listed';
-
-/** Something that records show by themselves, before any balance is looked at. */
-export interface Structure {
-  readonly kind: StructureKind;
-  readonly card_id: string;
-  /** Signed effect on the card, integer cents; of `record_changed` the new effect less the old one. */
-  readonly cents: number;
-  readonly records: readonly string[];
-  /** `record_moved`: the card the record belongs to. */
-  readonly other_card?: string;
-  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
-  readonly isAfterBase?: boolean;
-  /** More about it, a clause. */
-  readonly note?: string;
-}
-
 const rowOf = (name: FindingClass): ClassRow => CLASSES[name];
 
 export interface Finding {
@@ -142,7 +124,7 @@ export interface Finding {
   readonly isAbout: boolean;
   /** One, or all that explain the same amount equally well; none when it is about the wallet or the account. */
   readonly candidates: readonly string[];
-  /** Signed effect on the card, or on the wallet; integer cents. */
+  /** Signed effect on the card, or on the wallet, integer cents; of `record_changed` the new effect less the old one. */
   readonly cents: number;
   /** Ids of the records that show it. */
   readonly records: readonly string[];
@@ -179,12 +161,4 @@ export function sentence({ class: name, cents: amount, candidates, note, isAbout
 /** What to do next: a command that works when it is copied, if anything is to be done. */
 export function nextCommand(found: Finding): string | undefined {
   return rowOf(found.class).next?.(found);
-}
-
-/** What records showed by themselves. */
-export function findingOf(structure: Structure, isWrong?: boolean): Finding | undefined {
-  if (structure.kind === 'settlement_not_listed') return undefined;
-  const { kind, card_id, other_card, cents: amount, records, note } = structure;
-  const candidates = other_card === undefined ? [card_id] : [card_id, other_card];
-  return finding({ class: kind, candidates, cents: amount, records, note, ...(isWrong !== undefined && { isWrong }) });
 }

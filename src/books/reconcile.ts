@@ -1,7 +1,7 @@
 /** One reconciliation: two positions, what explains their difference, the verdict and the checkpoint that is kept. */
 import { cents } from '../core/money.ts';
 import { type Classified, classify, type Evidence } from './classify.ts';
-import { type Finding, finding, findingOf, isOfOthers } from './findings.ts';
+import { type Finding, finding, isOfOthers } from './findings.ts';
 import { residualsSince } from './own-rows.ts';
 import {
   type CardPosition,
@@ -134,8 +134,8 @@ export function reconcile(input: Reconciling) {
 }
 
 /** What own rows do not explain is the baseline of a first checkpoint; only what disagrees with itself is wrong. */
-function ofBaseline(residuals: Residuals, { structure }: RecordSums): Classified {
-  const findings = structure.filter(({ kind }) => kind === 'over_refund').flatMap(each => findingOf(each) ?? []);
+function ofBaseline(residuals: Residuals, { remarks }: RecordSums): Classified {
+  const findings: Finding[] = remarks.filter(each => each.class === 'over_refund');
   const { spent, identity, cards } = residuals;
   let [holds, isUnbounded] = [0, false];
   for (const { high, low } of cards.values()) {

@@ -6,7 +6,7 @@
 import { isInDollars } from '../contract/resources.ts';
 import { DAY } from '../core/durations.ts';
 import { addTo } from '../core/objects.ts';
-import type { Structure } from './findings.ts';
+import { type Finding, type FindingClass, finding } from './findings.ts';
 import { purchaseOf, type SummedRow, type TxChangeRow, type TxRow } from './rows.ts';
 
 /** Columns of a record that decide its effect; `cents` is never negative. */
@@ -60,6 +60,25 @@ export function spentBy(record: EffectColumns): number {
 
 // What the records of one purchase say by themselves, before any balance is looked at
 
+/** A finding about a card, and for `record_moved` the card that the record belongs to. */
+export interface Remark extends Finding {
+  /** The base has no such record: that it went or changed is only wrong where the sums miss it. */
+  readonly isAfterBase?: boolean;
+}
+
+/** `row` names the card; a record without one is on no card. */
+function remark(
+  name: FindingClass,
+  row: SummedRow,
+  cents: number,
+  records: readonly SummedRow[],
+  { other, note }: { readonly other?: string; readonly note?: string } = {},
+): Remark[] {
+  if (row.card_id === null) return [];
+  const candidates = other === undefined ? [row.card_id] : [row.card_id, other];
+  return [finding({ class: name, candidates, cents, records: records.map(each => each.tx_id), note })];
+}
+
 interface Surroundings extends Required<Pick<ReadingOptions, 'ended'>> {
   /** The record came or changed after the base. */
   readonly isNew: (row: SummedRow) => boolean;
@@ -70,19 +89,19 @@ const TIPPED: ReadonlySet<string> = new Set(['5811', '5812', '5813', '5814', '72
 const LATE_DAYS = 30;
 
 /** `rows` are the records of one purchase in the order of their time. */
-function remarksOn(rows: readonly SummedRow[], { isNew, ended }: Surroundings): readonly Structure[] {
+function remarksOn(rows: readonly SummedRow[], { isNew, ended }: Surroundings): readonly Remark[] {
   const authorization = rows.find(row => row.type === 'authorization' && row.authorization_id === null);
   const settlements = rows.filter(row => row.type === 'settlement');
   const refunds = rows.filter(row => row.type === 'refund' && !isChangingRecord(row));
   const [first, last] = [settlements[0], settlements.at(-1)];
-  const found: Structure[] = [];
+  const found: Remark[] = [];
 
   const isTouched = settlements.some(isNew) || (authorization !== undefined && isNew(authorization));
   if (first !== undefined && last !== undefined && isTouched && !isChangingRecord(first)) {
     const otherwise = settledOtherwise(authorization, settlements);
     const records = authorization === undefined ? settlements : [authorization, ...settlements];
     const row = authorization === undefined ? first : last;
-    if (otherwise !== undefined) found.push(...structure(otherwise.kind, row, otherwise.cents, records));
+    if (otherwise !== undefined) found.push(...remark(otherwise.class, row, otherwise.cents, records));
   }
 
   for (const row of refunds.filter(isNew)) {
@@ -91,18 +110,13 @@ function remarksOn(rows: readonly SummedRow[], { isNew, ended }: Surroundings): 
       ...(days > LATE_DAYS ? [`${Math.floor(days)} days after the settlement`] : []),
       ...(row.at_ms > (ended.get(row.card_id ?? '') ?? Infinity) ? ['its card had ended before'] : []),
     ];
-    const late = notes.length === 0 ? [] : structure('late_refund', row, row.cents, [row]);
-    found.push(...late.map(each => ({ ...each, note: notes.join(', ') })));
-  }
-
-  if (authorization?.status === 'settled' && first === undefined && isNew(authorization)) {
-    found.push(...structure('settlement_not_listed', authorization, -authorization.cents, [authorization]));
+    if (notes.length > 0) found.push(...remark('late_refund', row, row.cents, [row], { note: notes.join(', ') }));
   }
 
   const card = authorization?.card_id ?? null;
   for (const row of [...settlements, ...refunds]) {
     if (card === null || row.card_id === null || row.card_id === card || !isNew(row)) continue;
-    found.push(...structure('record_moved', row, -spentBy(row), [row]).map(each => ({ ...each, other_card: card })));
+    found.push(...remark('record_moved', row, -spentBy(row), [row], { other: card }));
   }
 
   // I9, also said of old purchases: the sums of a first checkpoint cannot show it either. Nothing is said of a purchase whose
@@ -110,50 +124,50 @@ function remarksOn(rows: readonly SummedRow[], { isNew, ended }: Surroundings): 
   const [refund] = refunds;
   if (refund !== undefined && (authorization !== undefined || first !== undefined)) {
     const over = sum(refunds) - settlements.reduce((total, row) => total + effectOf(row).settled, 0);
-    if (over > 0) found.push(...structure('over_refund', refund, over, [...settlements, ...refunds]));
+    if (over > 0) found.push(...remark('over_refund', refund, over, [...settlements, ...refunds]));
   }
 
   const doubled = rows.length < 2 ? [] : [...twice(settlements, isNew), ...twice(refunds, isNew)];
   // More is settled than authorized because a record stands there twice: one fault is said once.
-  const isOver = ({ kind }: Structure) => kind === 'over_settled' || kind === 'tip';
+  const isOver = ({ class: name }: Remark) => name === 'over_settled' || name === 'tip';
   return [...(doubled.length > 0 ? found.filter(each => !isOver(each)) : found), ...doubled];
 }
 
-const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
+/** An authorization that says it was settled. */
+const isSettled = ({ type, authorization_id, status }: SummedRow) =>
+  type === 'authorization' && authorization_id === null && status === 'settled';
 
-function structure(kind: Structure['kind'], row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
-  return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: records.map(each => each.tx_id) }];
-}
+const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
 
 /** How what was settled differs from what was authorized, and the effect on the card. */
 function settledOtherwise(
   authorization: SummedRow | undefined,
   settlements: readonly SummedRow[],
-): { readonly kind: Structure['kind']; readonly cents: number } | undefined {
+): Pick<Remark, 'class' | 'cents'> | undefined {
   const settled = sum(settlements);
-  if (authorization === undefined) return { kind: 'force_post', cents: -settled };
+  if (authorization === undefined) return { class: 'force_post', cents: -settled };
   const { cents: amount, status, mcc } = authorization;
   const over = settled - amount;
   if (over === 0 || (over < 0 && isPending(authorization))) return undefined;
-  if (over < 0 && (status === 'expired' || status === 'reversed')) return { kind: 'force_post', cents: -settled };
+  if (over < 0 && (status === 'expired' || status === 'reversed')) return { class: 'force_post', cents: -settled };
   const isForeign = [authorization, ...settlements].some(
     ({ merchant_country }) => merchant_country !== null && merchant_country.toUpperCase() !== 'US',
   );
-  if (isForeign && Math.abs(over) * 100 <= amount * 6) return { kind: 'fx', cents: -over };
-  if (over < 0) return { kind: 'partial', cents: -over };
+  if (isForeign && Math.abs(over) * 100 <= amount * 6) return { class: 'fx', cents: -over };
+  if (over < 0) return { class: 'partial', cents: -over };
   const isTip = mcc !== null && TIPPED.has(mcc) && over * 100 <= amount * 30;
-  return { kind: isTip ? 'tip' : 'over_settled', cents: -over };
+  return { class: isTip ? 'tip' : 'over_settled', cents: -over };
 }
 
 /** Equal in card, authorization, amount and second. Purchases without an authorization share none. */
-function twice(rows: readonly SummedRow[], isNew: Surroundings['isNew']): Structure[] {
+function twice(rows: readonly SummedRow[], isNew: Surroundings['isNew']): Remark[] {
   const seen = new Map<string, SummedRow>();
-  const found: Structure[] = [];
+  const found: Remark[] = [];
   for (const row of rows) {
     const key = `${row.card_id} ${row.cents} ${Math.floor(row.at_ms / 1000)}`;
     const first = seen.get(key);
     if (first !== undefined && (isNew(row) || isNew(first))) {
-      found.push(...structure('duplicate', row, -spentBy(row), [first, row]));
+      found.push(...remark('duplicate', row, -spentBy(row), [first, row]));
     }
     seen.set(key, row);
   }
@@ -205,7 +219,9 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
   const cards = new Map(
     [...(totals ?? [])].map(([card, sums]): [string, CardSums] => [card, { ...NO_RECORDS, ...sums }]),
   );
-  const structure: Structure[] = [];
+  const remarks: Remark[] = [];
+  /** Authorizations that are settled by no record: a missing one is looked for there first. */
+  const unlisted: SummedRow[] = [];
   const fresh: NewRecord[] = [];
   /** Some purchase is one changing record (A-40). */
   let hasChangingRecords = false;
@@ -220,12 +236,13 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
     for (const row of listed) count(row, listed);
     if (since !== undefined && !purchase.some(row => isNew(row) || (row.gone_at ?? 0) > since)) continue;
     const compared = since === undefined ? [] : purchase.flatMap(row => compare(row, since));
-    const moved = new Set(compared.flatMap(each => (each.kind === 'record_moved' ? each.records : [])));
+    const moved = new Set(compared.flatMap(each => (each.class === 'record_moved' ? each.records : [])));
     // A record that left the card of its authorization is one finding.
-    const isOther = ({ kind, records }: Structure) => kind !== 'record_moved' || !records.some(id => moved.has(id));
-    structure.push(...compared, ...remarksOn(listed, { isNew, ended }).filter(isOther));
+    const isOther = ({ class: name, records }: Remark) => name !== 'record_moved' || !records.some(id => moved.has(id));
+    remarks.push(...compared, ...remarksOn(listed, { isNew, ended }).filter(isOther));
+    if (!listed.some(({ type }) => type === 'settlement')) unlisted.push(...listed.filter(isSettled).filter(isNew));
   }
-  return { cards, structure, fresh, hasChangingRecords };
+  return { cards, remarks, unlisted, fresh, hasChangingRecords };
 
   function count(row: SummedRow, purchase: readonly SummedRow[]): void {
     if (row.card_id === null) return;
@@ -244,27 +261,24 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions) {
   }
 
   /** What is otherwise than it was when the base was made, or first seen. */
-  function compare(row: SummedRow, since: number): readonly Structure[] {
+  function compare(row: SummedRow, since: number): readonly Remark[] {
     const { tx_id, card_id } = row;
     if (card_id === null) return [];
     const spent = spentBy(row);
     const isAfterBase = row.first_seen > since;
-    const shared = { card_id, records: [tx_id], ...(isAfterBase && { isAfterBase }) };
-    if (row.gone_at !== null) {
-      return row.gone_at > since && spent !== 0 ? [{ ...shared, kind: 'record_gone', cents: -spent }] : [];
-    }
+    const told = (name: FindingClass, cents: number, other?: string) =>
+      remark(name, row, cents, [row], other === undefined ? {} : { other }).map(each => ({ ...each, isAfterBase }));
+    if (row.gone_at !== null) return row.gone_at > since && spent !== 0 ? told('record_gone', -spent) : [];
     if (isAfterBase && spent !== 0) fresh.push({ tx_id, card_id, spent });
-    if (isAfterBase && !KNOWN_TYPES.has(row.type) && row.cents !== 0 && isInDollars(row)) {
-      return [{ card_id, records: [tx_id], kind: 'fee', cents: -row.cents }];
-    }
+    if (isAfterBase && !KNOWN_TYPES.has(row.type) && row.cents !== 0 && isInDollars(row))
+      return remark('fee', row, -row.cents, [row]);
     const changed = changes.get(tx_id);
     if (changed === undefined || isChangingRecord(row)) return [];
     const was = before(row, changed);
-    if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
-      return [{ ...shared, kind: 'record_moved', other_card: was.card_id, cents: -spent }];
-    }
+    if (was.card_id !== card_id && was.card_id !== null && spent !== 0)
+      return told('record_moved', -spent, was.card_id);
     const cents = spentBy(was) - spent;
-    return cents === 0 ? [] : [{ ...shared, kind: 'record_changed', cents }];
+    return cents === 0 ? [] : told('record_changed', cents);
   }
 }
 

@@ -13,7 +13,7 @@ export interface Guess {
 
 interface Hints {
   /** Cards whose records point at a missing one. */
-  readonly likely: ReadonlySet<string>;
+  readonly likely: ReadonlySet<string | null>;
   /** Cards that somebody else made: of equals the first that others are taken to have funded. */
   readonly created: ReadonlyMap<string, number>;
 }
@@ -41,7 +41,7 @@ const guessOf = (kind: Guess['kind'], card: string, amount: number): Guess => ({
 });
 
 /** Of one card, every card that explains it equally well; or of all cards out of bounds together. Empty where none explains more. */
-function missingRecord(rest: Unexplained, likely: ReadonlySet<string>): readonly Guess[] {
+function missingRecord(rest: Unexplained, likely: ReadonlySet<string | null>): readonly Guess[] {
   const { spent } = rest;
   if (spent === 0) return [];
   /** What records leave unexplained once the moves of others are named too, then how many moves those are. */

@@ -25,8 +25,9 @@ const change = (tx_id: string, field: string, old: string | null, seen = NOW): T
 
 /** What records of one purchase show, in the order of the findings: kind, cents, records. */
 function shown(rows: readonly TxRow[], options: Partial<ReadingOptions> = {}): readonly string[] {
-  const { structure } = addUp(rows, { since: BASE, ...options });
-  return structure.map(({ kind, cents, records }) => `${kind} ${cents} ${records.join(' ')}`);
+  const { remarks, unlisted } = addUp(rows, { since: BASE, ...options });
+  const told = remarks.map(({ class: name, cents, records }) => `${name} ${cents} ${records.join(' ')}`);
+  return [...told, ...unlisted.map(({ tx_id }) => `unlisted ${tx_id}`)];
 }
 
 describe('what a settlement shows that differs from its authorization', () => {
@@ -96,7 +97,7 @@ describe('what a purchase shows besides', () => {
 
   it('says which of the two a late refund is', () => {
     const said = (rows: readonly TxRow[], ended: ReadonlyMap<string, number>) =>
-      addUp(rows, { since: BASE, ended }).structure.map(({ kind, note }) => `${kind}: ${note}`);
+      addUp(rows, { since: BASE, ended }).remarks.map(({ class: name, note }) => `${name}: ${note}`);
     const settled = settlement(9_00, { at_ms: NOW - 41 * DAY, first_seen: 0 });
     expect(said([settled, refund(9_00, { at_ms: NOW })], new Map())).toEqual([
       'late_refund: 41 days after the settlement',
@@ -133,9 +134,7 @@ describe('what is otherwise than at the base', () => {
     expect(gone(BASE + 1, { type: 'decline' })).toEqual([]);
     expect(shown([refund(9_00, { ...old, gone_at: NOW })])).toEqual(['record_gone 900 r']);
     // Gone before, beside something new.
-    expect(shown([authorization(0), settlement(9_00, { ...old, gone_at: BASE })])).toEqual([
-      'settlement_not_listed 0 a',
-    ]);
+    expect(shown([authorization(0), settlement(9_00, { ...old, gone_at: BASE })])).toEqual(['unlisted a']);
     // Nor is what an old purchase says by itself told again.
     const over = [settlement(1_00, old), refund(2_00, old)];
     expect(shown([...over, settlement(9_00, { ...old, tx_id: 't', gone_at: BASE })])).toEqual([]);
@@ -149,9 +148,9 @@ describe('what is otherwise than at the base', () => {
     const changes = [change('s', 'cents', '800', NOW), change('s', 'cents', '500', NOW - 1)];
     expect(shown([settlement(9_00, old)], { changes }).slice(0, 1)).toEqual(['record_changed -400 s']);
     const moved = [change('s', 'card_id', 'card_2')];
-    const { structure } = addUp([authorization(9_00, old), settlement(9_00, old)], { since: BASE, changes: moved });
-    expect(structure).toEqual([
-      { kind: 'record_moved', card_id: 'card_1', other_card: 'card_2', cents: -9_00, records: ['s'] },
+    const { remarks } = addUp([authorization(9_00, old), settlement(9_00, old)], { since: BASE, changes: moved });
+    expect(remarks).toMatchObject([
+      { class: 'record_moved', candidates: ['card_1', 'card_2'], cents: -9_00, records: ['s'] },
     ]);
     const rows = [authorization(9_00, old), settlement(9_00, old)];
     expect(shown(rows, { changes: [change('s', 'card_id', null)] })).toEqual([]);

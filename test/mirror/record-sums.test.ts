@@ -8,13 +8,14 @@ import { isWhole } from '../support/whole.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
 
-/** What of it judges: sums of the cards, and what the structure shows, in an order of its own. */
-function told({ cards, structure, fresh, hasChangingRecords }: RecordSums) {
+/** What of it judges: sums of the cards, and what records show by themselves, in an order of its own. */
+function told({ cards, remarks, unlisted, fresh, hasChangingRecords }: RecordSums) {
   const asText = (each: object) => JSON.stringify(each);
   const moved = [...cards].filter(([, { settled, refunded, holds }]) => settled + refunded + holds > 0);
   return {
     cards: moved.sort(([a], [b]) => (a < b ? -1 : 1)),
-    structure: structure.map(asText).sort(),
+    remarks: remarks.map(asText).sort(),
+    unlisted: unlisted.map(asText).sort(),
     fresh: fresh.map(asText).sort(),
     hasChangingRecords,
   };
