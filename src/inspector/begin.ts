@@ -23,6 +23,9 @@ export class Failed extends Error {
 /** No answer came: the server is gone, or what was sent has an unknown outcome. */
 export class NoAnswer extends Error {}
 
+/** Starts the server where this page asks for it: at another port nobody finds it from here. */
+export const START = `cardwright sandbox start --port ${location.port}`;
+
 /** The ticket of an address that `sandbox open --print` has printed. */
 export const ticketIn = (address: string): string | undefined => /#t=([\w-]+)/.exec(address)?.[1];
 
@@ -35,7 +38,7 @@ export function hideTicket(before = ''): void {
 /** Makes a session of a ticket. Throws what the server says, in words for a person. */
 export async function redeem(ticket: string): Promise<void> {
   const response = await send('POST', '/page/session', null, { ticket }).catch(() => {
-    throw new NoAnswer('The sandbox does not answer. Start it: cardwright sandbox start');
+    throw new NoAnswer(`The sandbox does not answer. Start it: ${START}`);
   });
   if (response.status === 403) throw new Failed(403, 'The sandbox has made no ticket yet. Run the command first.');
   const answer = (await response.json().catch(() => ({}))) as Readonly<Record<string, string>>;
@@ -65,20 +68,23 @@ export function send(method: string, path: string, half: string | null, body?: o
   });
 }
 
-/** Whether the address had a ticket that became a session. With a session it asks for what every page shows first. */
-async function enter(): Promise<boolean> {
+/**
+ * What became of the ticket of the address: an empty text where it is a session now, else why not; undefined where there was
+ * none. With a session it asks for what every page shows first.
+ */
+async function enter(): Promise<string | undefined> {
   const ticket = ticketIn(location.hash);
   if (ticket !== undefined) hideTicket();
-  const isNew =
-    ticket !== undefined &&
+  const told =
+    ticket &&
     (await redeem(ticket).then(
-      () => true,
-      () => false,
+      () => '',
+      (error: unknown) => (error as Error).message,
     ));
   const half = sessionStorage.getItem(KEPT);
   const first = /^#?\/?$/.test(location.hash) ? ['/overview', '/marks'] : ['/marks'];
   if (half !== null) for (const path of first) asked.set(path, send('GET', path, half));
-  return isNew;
+  return told;
 }
 
 export const entered = enter();

@@ -36,12 +36,17 @@ interface RowFormProps {
 /** Fields whose words are made by the command line itself. */
 const EXTRA = new Set(['cards.reveal last4', 'simulate.settle final']);
 
+/** Fields that the row takes in place of others, which have no word: here they are needed. */
+const NEEDED = new Set(['clock.advance by']);
+
 /** Fields for which the command has a word: the form says what the command can say. */
 function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly PageField[] {
   const { fields, command } = rowOf(row);
   const hasWord = ({ name }: PageField) =>
     command.args.includes(name) || command.flags[name] !== undefined || EXTRA.has(`${row} ${name}`);
-  return fields.filter(field => hasWord(field) && fixed[field.name] === undefined && !without.includes(field.name));
+  return fields
+    .filter(field => hasWord(field) && fixed[field.name] === undefined && !without.includes(field.name))
+    .map(field => (NEEDED.has(`${row} ${field.name}`) ? { ...field, must: true } : field));
 }
 
 /** How a text is read: what it must look like, and its value. */

@@ -37,6 +37,8 @@ interface Filter {
   readonly kind: 'search' | 'text' | 'choice' | 'link' | 'day';
   readonly hint?: string;
   readonly choices?: readonly string[] | undefined;
+  /** Of choices that a list shows by other words than those of their names. */
+  readonly words?: Readonly<Record<string, string>>;
 }
 
 const filterOf =
@@ -308,7 +310,7 @@ function FilterField({ of, row, value, change }: FilterProps) {
         <select id={id} value={value} onChange={set}>
           <option value="">all</option>
           {choices.map(each => (
-            <option value={each}>{wordsOf(each)}</option>
+            <option value={each}>{of.words?.[each] ?? wordsOf(each)}</option>
           ))}
         </select>
       )}

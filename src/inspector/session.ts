@@ -13,14 +13,20 @@ export const useCanChange = (): boolean => useLive().link === 'live' && accessOf
 
 /** Goes on with the session that was made of a ticket or kept by this tab; else with the half that another tab has. */
 async function begin(): Promise<void> {
-  if (await entered) shareHalf();
+  const told = await entered;
+  if (told === '') shareHalf();
   if (sessionStorage.getItem(KEPT) !== null || (await hasOther(null))) void watch();
-  else endSession();
+  else endSession(told);
 }
 
-/** Makes a session of a ticket while the page is open. Throws what the server says, in words for a person. */
+/** Makes a session of a ticket while the page is open. One that is good for nothing leaves the session that there is. */
 export async function enter(ticket: string): Promise<void> {
-  await redeem(ticket);
+  try {
+    await redeem(ticket);
+  } catch (error) {
+    if (live.link === 'over') endSession((error as Error).message);
+    return;
+  }
   shareHalf();
   goOn();
 }
@@ -132,6 +138,8 @@ export interface Live {
   readonly marks: Marks | undefined;
   /** When the marks came, ms of the page. */
   readonly at: number;
+  /** Why the newest ticket made no session. */
+  readonly problem?: string;
 }
 
 /** ms between questions: while something goes on, after a quiet minute, and behind each failure. */
@@ -149,10 +157,10 @@ function publish(next: Live): void {
 }
 
 /** Nothing of the store stays in the document, and nothing of the session in this tab. */
-export function endSession(): void {
+export function endSession(problem = ''): void {
   sessionStorage.removeItem(KEPT);
   sessionStorage.removeItem(ACCESS);
-  publish({ link: 'over', marks: undefined, at: performance.now() });
+  publish({ link: 'over', marks: undefined, at: performance.now(), problem });
 }
 
 let isWatching = false;

@@ -31,12 +31,14 @@ export async function picture(page: Page, name: string, { width, colorScheme, zo
   if (picturesFolder === undefined) return;
   await page.setViewportSize({ width: width / zoom, height: 900 });
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  const height = Math.min(whole, HIGHEST);
+  // What stands beside the page is as high as the window.
+  await page.setViewportSize({ width: width / zoom, height });
   const session = await page.context().newCDPSession(page);
-  const height = await page.evaluate(() => document.documentElement.scrollHeight);
   const { data } = await session.send('Page.captureScreenshot', {
     format: 'png',
-    captureBeyondViewport: true,
-    clip: { x: 0, y: 0, width: width / zoom, height: Math.min(height, HIGHEST), scale: zoom },
+    clip: { x: 0, y: 0, width: width / zoom, height, scale: zoom },
   });
   await session.detach();
   await mkdir(picturesFolder, { recursive: true });

@@ -39,6 +39,7 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     expect(await purchase.isEnabled()).toBe(true);
     await sandbox.end('SIGKILL');
     await page.getByText(/The sandbox does not answer; this is as of/).waitFor();
+    expect(await text()).toContain(`cardwright sandbox start --port ${new URL(sandbox.url).port}`);
     expect(await text()).toContain('only here');
     expect(await purchase.isDisabled()).toBe(true);
     await pictures('stopped');
@@ -75,7 +76,15 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
       .waitFor();
     await paste(await sandbox.address(card));
     await page.getByText('only here').first().waitFor();
-    expect(page.url()).not.toContain('#t=');
+    // One that is used leaves a session as it is, and says so where there is none.
+    await page.goto(used);
+    await page.waitForURL(`${sandbox.origin}/_sandbox/#/cards/${card}`);
+    await page.getByText('live', { exact: true }).waitFor();
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(used);
+    await other.getByRole('alert').getByText('This ticket is used or over.').waitFor();
+    expect(other.url()).not.toContain('#t=');
+    await other.context().close();
   });
 
   it('an order that is under way when it is killed has an unknown outcome, and is not sent again', async () => {

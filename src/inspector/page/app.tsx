@@ -1,7 +1,7 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
 import type { PageView } from '../../contract/sandbox/page-views.ts';
 import { addressOf, useAddress } from '../address.ts';
-import { hideTicket, ticketIn } from '../begin.ts';
+import { hideTicket, START, ticketIn } from '../begin.ts';
 import { type ComponentChildren, render, useEffect, useLayoutEffect, useMemo, useState } from '../elements.ts';
 import { View, type ViewOf } from '../list.tsx';
 import { Badge, Copy, counted, Facts, Head, Press, Said, shortTime } from '../parts.tsx';
@@ -167,7 +167,7 @@ function Page() {
   const replaced = useReplaced(live);
   // A poll leaves the view as it is: what of it follows the polls does so by itself.
   const here = useMemo(() => <Here key={replaced.times} />, [replaced.times]);
-  if (live.link === 'over') return <Over />;
+  if (live.link === 'over') return <Over problem={live.problem ?? ''} />;
   const other = live.marks !== undefined && live.marks.version !== TABLES.version;
   return (
     <div class={live.link === 'stopped' ? 'frame stopped' : 'frame'}>
@@ -175,7 +175,7 @@ function Page() {
       {live.link === 'stopped' && (
         <p class="bar" role="alert">
           {`The sandbox does not answer${live.marks === undefined ? '' : `; this is as of ${shortTime(live.marks.now)} UTC`}. Start it: `}
-          <code>cardwright sandbox start</code> <Copy text="cardwright sandbox start" />
+          <code>{START}</code> <Copy text={START} />
         </p>
       )}
       {session.accessOf() === 'look' && (
@@ -245,15 +245,14 @@ function KeyHelp() {
 }
 
 /** How to get in, for whoever has no session: this one is over, or the server was started anew. */
-function Over() {
+function Over({ problem }: { readonly problem: string }) {
   const [address, type] = useState('');
-  const [problem, tell] = useState('');
   const command = 'cardwright sandbox open';
   const submit = async (event: Event) => {
     event.preventDefault();
     const ticket = ticketIn(address) ?? address.trim();
-    if (!/^[\w-]{20,64}$/.test(ticket)) return tell('Paste the whole address: it holds #t= and the ticket.');
-    await session.enter(ticket).catch((error: unknown) => tell((error as Error).message));
+    if (/^[\w-]{20,64}$/.test(ticket)) await session.enter(ticket);
+    else session.endSession('Paste the whole address: it holds #t= and the ticket.');
   };
   return (
     <main class="over">
@@ -295,10 +294,7 @@ window.addEventListener('hashchange', event => {
   if (ticket === undefined) return;
   event.stopImmediatePropagation();
   hideTicket(new URL(event.oldURL).hash);
-  void session
-    .enter(ticket)
-    .catch(session.endSession)
-    .finally(() => window.dispatchEvent(new HashChangeEvent('hashchange')));
+  void session.enter(ticket).finally(() => window.dispatchEvent(new HashChangeEvent('hashchange')));
 });
 
 const root = document.getElementById('page');

@@ -6,6 +6,7 @@ import { Ask, filter, List, type ListOf } from '../list.tsx';
 import { count, counted, Facts, fromNow, Head, money, Name, Part, Press, show } from '../parts.tsx';
 import type { Reply, Told } from '../session.ts';
 import { TABLES } from '../tables.ts';
+import { aboutOf } from './webhooks.tsx';
 
 type Totals = Reply<'overview'>;
 
@@ -142,15 +143,13 @@ function Spending({ days }: { readonly days: readonly Told<'spending'>[] }) {
         })}
       </ol>
       <figcaption class="quiet">
-        {`${money(sum('spent'))} settled in ${DAYS} days; ${counted(sum('purchases'), 'purchase')}, ${count(sum('declined'))} declined. `}
-        {`Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
+        {`${money(sum('spent'))} settled in ${DAYS} days; ${counted(sum('purchases'), 'purchase')}, `}
+        <a href={addressOf('transactions', { type: 'decline' })}>{`${count(sum('declined'))} declined`}</a>
+        {`. Busiest day ${money(Math.max(0, ...days.map(({ spent }) => spent)))}.`}
       </figcaption>
     </figure>
   );
 }
-
-/** The object an event is about, by its id alone. */
-const aboutOf = (body: string) => (JSON.parse(body) as { readonly data?: { readonly id?: string } }).data?.id;
 
 const EVENTS: ListOf<Told<'events'>> = {
   row: 'events',

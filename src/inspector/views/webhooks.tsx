@@ -10,6 +10,15 @@ import { TABLES } from '../tables.ts';
 type Delivery = Told<'deliveries'>;
 type WholeDelivery = Told<'deliveries.get'>;
 
+/** The object an event is about, by its id alone; a body that was edited may be anything. */
+export function aboutOf(body: string): string | undefined {
+  try {
+    return (JSON.parse(body) as { readonly data?: { readonly id?: string } }).data?.id;
+  } catch {
+    return undefined;
+  }
+}
+
 const to = (filter: 'webhook_id' | 'event_id', of: string) => (
   <a href={addressOf('webhooks', { [filter]: of })} title="All of its deliveries">
     <Said text={of} />
@@ -80,7 +89,7 @@ const DELIVERIES: ListOf<Delivery> = {
     show.field('Subscription', item => to('webhook_id', item.webhook_id), 'under'),
   ],
   filters: [
-    filter.choice('state', 'State'),
+    { ...filter.choice('state', 'State'), words: { queued: 'queued, or will retry', failed: 'failed for good' } },
     filter.choice('event', 'Event', TABLES.events),
     filter.day,
     filter.byLink('webhook_id', 'Subscription'),
@@ -137,15 +146,11 @@ export const WEBHOOKS: ViewOf<Delivery, WholeDelivery> = {
     by: 'delivery_id',
     name: 'Delivery',
     title: ({ event }) => `Delivery of ${event}`,
-    lead: item => (
-      <p class="problem">
-        {item.state === 'failed' && <>It failed. Its last answer: {lastAnswer(item)}</>}
-        {item.state === 'cancelled' && 'Nothing more is tried: its subscription is disabled.'}
-      </p>
-    ),
+    lead: item => <WhyNot delivery={item} />,
     facts: [
       show.time('Next try', item => item.due_at),
       show.field('Event', item => to('event_id', item.event_id)),
+      show.id('About', item => aboutOf(item.body)),
       show.id('Delivery', item => item.id),
     ],
     rest: item => (
@@ -181,6 +186,28 @@ export const WEBHOOKS: ViewOf<Delivery, WholeDelivery> = {
     ),
   },
 };
+
+/** Of an answer; all of it stands with its try. */
+const MOST_SAID = 300;
+
+/** What the receiver said to the newest try, where that was no success. */
+function WhyNot({ delivery }: { readonly delivery: WholeDelivery }) {
+  const { state, attempts } = delivery;
+  const { status, error, answer_body: said } = attempts.at(-1) ?? {};
+  const isAnswered = status != null || error != null;
+  if (state === 'delivered' || !(isAnswered || state === 'cancelled')) return null;
+  return (
+    <p class="problem">
+      {isAnswered && (
+        <>
+          {state === 'failed' ? 'It failed for good: ' : 'The newest try failed: '}
+          {lastAnswer(delivery)} <Said text={said?.slice(0, MOST_SAID) ?? ''} />
+        </>
+      )}
+      {state === 'cancelled' && ' Nothing more is tried: its subscription is disabled.'}
+    </p>
+  );
+}
 
 const headerLines = (headers: Readonly<Record<string, string>> | null | undefined) =>
   Object.entries(headers ?? {})
