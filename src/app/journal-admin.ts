@@ -269,6 +269,20 @@ export function journalAdmin(run: Run, placeOfRun: () => Promise<JournalPlace>) 
     },
     /** Throws `usage` for an op that waits for nobody, `check_failed` where the journal was changed by something else. */
     review: async (op: string) => heldRequest(await stateOf(op)),
+    /** Throws `guarded` where an approval with the key of this user would not count: before anything is asked. */
+    async checkApprover(op: string): Promise<void> {
+      const { settings } = await journalOf(op);
+      const { request } = await stateOf(op);
+      const { person, keyid, listed } = await ownKey();
+      const isOwn = settings.isShared && person === request.requested_by;
+      if (listed && !isOwn) return;
+      const why = isOwn ? `${person} has asked for it` : `the key ${keyid} is not among the approvers`;
+      throw notSent('guarded', `your approval of ${op} would not count: ${why}`, {
+        reason: 'approval_own',
+        hint: 'cardwright ops keys list',
+        op,
+      });
+    },
     /** Signs what was reviewed. `passphrase` is asked when there is a key. Throws `guarded` where it would not count. */
     async approve(op: string, passphrase: () => Promise<Secret>) {
       const { text } = await stateOf(op);

@@ -113,7 +113,7 @@ function part(target: Target, shape: Shape | undefined, input: Values): Record<s
 
 function checkedKey(operation: string, given: string | undefined): string | undefined {
   if (given === undefined || (/^[\x21-\x7e]+$/.test(given) && given.length <= MAX_KEY_LENGTH)) return given;
-  throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters (§5, A-98)`);
+  throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters`);
 }
 
 /** Digits that may be a card number: a log would mask the key then, and nobody could send it again. */

@@ -6,7 +6,6 @@ import { containsSecret } from '../core/card-numbers.ts';
 import { amountBehindNoise, cents, centsOf, dollars, isTooLarge, plainAmount } from '../core/money.ts';
 import { isObject, type Values } from '../core/objects.ts';
 import { holdsKeyOrSecret } from '../core/redaction.ts';
-import { type Basis, basisText } from './basis.ts';
 import type { AnyField, Shape } from './field.ts';
 import { LIMITS } from './limits.ts';
 
@@ -55,10 +54,10 @@ export function typedIdViolation({ names, secret }: AnyField, value: unknown): s
 
 /** Of a field that names something, which is an id or a short word. */
 function idViolation({ names, maxLength }: AnyField, value: unknown): string | undefined {
-  const { max, basis } = LIMITS.idLength;
+  const { max } = LIMITS.idLength;
   if (names === undefined || maxLength !== undefined || typeof value !== 'string' || value.length <= max)
     return undefined;
-  return `has ${value.length} characters, and an id has at most ${max}${source(basis)}`;
+  return `has ${value.length} characters, and an id has at most ${max}`;
 }
 
 function hasSecretText(value: unknown, isSecret: (text: string) => boolean): boolean {
@@ -98,7 +97,7 @@ function moneyViolation(field: AnyField, value: unknown): string | undefined {
   if (amount === undefined) {
     const meant = amountBehindNoise(String(value));
     const write = meant === undefined ? '' : `: write ${plainAmount(meant)}`;
-    return `must be an amount with at most two decimals (A-139)${write}`;
+    return `must be an amount with at most two decimals${write}`;
   }
   return rangeViolation(field, amount);
 }
@@ -108,14 +107,14 @@ function rangeViolation(field: AnyField, value: number): string | undefined {
   const tooHigh = field.max !== undefined && value > field.max;
   if (!tooLow && !tooHigh) return undefined;
   const shown = field.kind === 'money' ? dollars(cents(value)) : String(value);
-  return `${shown} is outside the limit: ${limitText(field)}${source(field.basis)}`;
+  return `${shown} is outside the limit: ${limitText(field)}`;
 }
 
 function textViolation(field: AnyField, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be text';
   if (value.includes('\0')) return 'must not contain a NUL character';
   if (!value.isWellFormed()) return 'must be well-formed Unicode text';
-  if (field.choices && !field.choices.includes(value)) return `must be ${orList(field.choices)}${source(field.basis)}`;
+  if (field.choices && !field.choices.includes(value)) return `must be ${orList(field.choices)}`;
   if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)) || !isCalendarDay(value))) {
     return 'must be an ISO 8601 time such as 2026-11-20T14:00:00Z';
   }
@@ -124,10 +123,10 @@ function textViolation(field: AnyField, value: unknown): string | undefined {
   if (field.form && !field.form.holds(value)) return field.form.says;
   const length = [...value].length;
   if (field.minLength !== undefined && [...value.trim()].length < field.minLength) {
-    return `${length} characters are too few: ${limitText(field)}${source(field.basis)}`;
+    return `${length} characters are too few: ${limitText(field)}`;
   }
   if (field.maxLength !== undefined && length > field.maxLength) {
-    return `${length} characters are over the limit: ${limitText(field)}${source(field.basis)}`;
+    return `${length} characters are over the limit: ${limitText(field)}`;
   }
   if (field.must && value === '') return 'must not be empty';
   return undefined;
@@ -155,27 +154,21 @@ function mapViolation(field: AnyField, value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object of keys and values';
   const entries = Object.entries(value);
   if (field.maxKeys !== undefined && entries.length > field.maxKeys) {
-    return `${entries.length} keys are over the limit: ${limitText(field)}${source(field.basis)}`;
+    return `${entries.length} keys are over the limit: ${limitText(field)}`;
   }
   const { metadataKeyLength, metadataValueLength } = LIMITS;
   for (const [key, entry] of entries) {
     if (key === '' || [...key].length > metadataKeyLength.max || !key.isWellFormed() || key.includes('\0')) {
-      return `a key must have 1 to ${metadataKeyLength.max} characters${source(metadataKeyLength.basis)}`;
+      return `a key must have 1 to ${metadataKeyLength.max} characters`;
     }
     if (typeof entry !== 'string') return `the value of ${JSON.stringify(key)} must be text`;
     if ([...entry].length > metadataValueLength.max) {
-      return `the value of ${JSON.stringify(key)} is longer than ${metadataValueLength.max} characters${source(metadataValueLength.basis)}`;
+      return `the value of ${JSON.stringify(key)} is longer than ${metadataValueLength.max} characters`;
     }
     const wrong = textViolation({ ...field, kind: 'text', must: false }, entry);
     if (wrong) return `the value of ${JSON.stringify(key)} ${wrong}`;
   }
   return undefined;
-}
-
-/** ` (§4.1)`; nothing for a limit of ours. */
-function source(basis: Basis): string {
-  const text = basisText(basis);
-  return text === '' ? '' : ` (${text})`;
 }
 
 function orList(words: readonly string[]): string {

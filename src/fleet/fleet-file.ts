@@ -106,7 +106,7 @@ const inJson = <Schema extends v.GenericSchema>(schema: Schema, json: object): S
   v.pipe(schema, v.metadata({ json })) as never;
 
 const codePoints = (most: number) =>
-  v.check<string, string>(text => [...text].length <= most, `has more than ${most} characters (§8)`);
+  v.check<string, string>(text => [...text].length <= most, `has more than ${most} characters`);
 
 const { min: LEAST, max: MOST } = LIMITS.fundingAmount;
 /** The largest amount of one request; what is due above it follows with the next apply. */

@@ -247,7 +247,7 @@ function* contradictions(layer: Layer, isNew: boolean): Generator<readonly [fiel
   const keys = Object.keys(metadataOf(layer)).length;
   if (keys > MOST_KEYS) {
     const others = layer.owner !== undefined || layer.team !== undefined ? ' with owner and team' : '';
-    yield ['metadata', `${keys} keys${others}; ${MOST_KEYS} are free beside the marker (§8)`];
+    yield ['metadata', `${keys} keys${others}; ${MOST_KEYS} are free beside the marker`];
   }
 }
 
@@ -257,7 +257,7 @@ function labelOf(label: string, { name, word, number }: Named, fault: (text: str
   const [length, most] = [[...filled].length, LIMITS.labelLength.max];
   if (length > most) {
     const from = filled === label ? '' : `; expanded from ${JSON.stringify(label)} for ${name}`;
-    fault(`${length} characters, at most ${most} (§4.1)${from}`);
+    fault(`${length} characters, at most ${most}${from}`);
   }
   return filled;
 }

@@ -12,16 +12,16 @@ const said = 'A value.';
 
 describe('amounts', () => {
   it.each([
-    [0.99, '$0.99 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
-    [5000.01, '$5,000.01 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
-    [0, '$0.00 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
-    [-5, '-$5.00 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
-    [16.999, 'must be an amount with at most two decimals (A-139)'],
-    [1.001, 'must be an amount with at most two decimals (A-139)'],
+    [0.99, '$0.99 is outside the limit: from 1.00 to 5000.00 USD'],
+    [5000.01, '$5,000.01 is outside the limit: from 1.00 to 5000.00 USD'],
+    [0, '$0.00 is outside the limit: from 1.00 to 5000.00 USD'],
+    [-5, '-$5.00 is outside the limit: from 1.00 to 5000.00 USD'],
+    [16.999, 'must be an amount with at most two decimals'],
+    [1.001, 'must be an amount with at most two decimals'],
     [1e15, 'is larger than an amount whose cents are exact'],
-    [Number.NaN, 'must be an amount with at most two decimals (A-139)'],
+    [Number.NaN, 'must be an amount with at most two decimals'],
     [Number.POSITIVE_INFINITY, 'is larger than an amount whose cents are exact'],
-    [-0, 'must be an amount with at most two decimals (A-139)'],
+    [-0, 'must be an amount with at most two decimals'],
     ['25', 'must be a number of USD'],
     [[25], 'must be a number of USD'],
     [null, 'must not be null'],
@@ -43,9 +43,7 @@ describe('text', () => {
   it('counts characters as code points', () => {
     expect(violation(label, 'x'.repeat(64))).toBeUndefined();
     expect(violation(label, '🚀'.repeat(64))).toBeUndefined();
-    expect(violation(label, '🚀'.repeat(65))).toBe(
-      '65 characters are over the limit: at most 64 characters (§4.1, A-166)',
-    );
+    expect(violation(label, '🚀'.repeat(65))).toBe('65 characters are over the limit: at most 64 characters');
     expect(violation(label, 'x'.repeat(65))).toContain('65 characters');
     expect(violation(label, '')).toBeUndefined();
   });
@@ -60,9 +58,7 @@ describe('text', () => {
   });
 
   it('names the words of a choice', () => {
-    expect(violation(OPERATIONS['cards.list'].query.status, 'Active')).toBe(
-      'must be active, frozen or terminated (§4.2)',
-    );
+    expect(violation(OPERATIONS['cards.list'].query.status, 'Active')).toBe('must be active, frozen or terminated');
   });
 });
 

@@ -67,11 +67,11 @@ const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ],
   'a long label': [
     cards(`  seat: {label: "${'x'.repeat(60)} {name}", names: [valeria]}`),
-    `6:17: 68 characters, at most 64 (§4.1); expanded from "${'x'.repeat(60)} {name}" for seat-valeria`,
+    `6:17: 68 characters, at most 64; expanded from "${'x'.repeat(60)} {name}" for seat-valeria`,
   ],
   'too many metadata keys': [
     cards(`  a: {owner: x, metadata: {${Array.from({ length: 19 }, (_, n) => `k${n}: v`).join(', ')}}}`),
-    '6:27: 20 keys with owner and team; 19 are free beside the marker (§8)',
+    '6:27: 20 keys with owner and team; 19 are free beside the marker',
   ],
   'a name': [cards('  Ads_Search: {}'), '6:3: cards.Ads_Search: a name has lower-case letters, digits and -'],
   'a name after expansion': [

@@ -39,7 +39,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
   const wrong: RowOutcome[] = [];
-  let [there, total] = [0, 0];
+  let [there, frozen, total] = [0, 0, 0];
   for (const card of found) {
     const moved = to === undefined ? amount : movedTo(operation, { card, to });
     if (moved === 0) {
@@ -61,6 +61,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
       ...(to !== undefined && { aim: to }),
     });
     total = cents(total + (moved ?? 0));
+    if (moved !== undefined && card.status === 'frozen') frozen += 1;
     if (lines.length < SHOWN_CARDS) lines.push(cardLine(operation, card, moved));
   }
   if (wrong.length > 0 && !keepGoing) {
@@ -74,7 +75,8 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     `${found.length === 1 ? '1 card matches' : `${found.length || 'No'} cards match`} ${name}.`,
     ...(there === 0 || to === undefined ? [] : [aimReached(operation, there, to)]),
     ...(wrong.length === 0 ? [] : [`${wrong.length} cannot reach that balance and ${are(wrong.length)} left out.`]),
-    ...(leftOut.length === 0 ? [] : [`${leftOut.length} in another state ${are(leftOut.length)} left out.`]),
+    ...(frozen === 0 ? [] : [`${frozen} of them ${are(frozen)} frozen.`]),
+    ...(leftOut.length === 0 ? [] : [`${statesOf(leftOut)} ${are(leftOut.length)} left out.`]),
   ];
   return {
     name,
@@ -109,6 +111,12 @@ async function matching(ctx: Context, operation: BulkOperation, test: Test, idle
   const oldestFirst = cards.toReversed().filter(isIdle);
   const starts = (card: Card) => states.includes(card.status);
   return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };
+}
+
+/** `1 frozen and 3 terminated`. */
+function statesOf(cards: readonly Card[]): string {
+  const states = [...new Set(cards.map(({ status }) => status))];
+  return states.map(state => `${cards.filter(({ status }) => status === state).length} ${state}`).join(' and ');
 }
 
 const are = (count: number) => (count === 1 ? 'is' : 'are');

@@ -127,7 +127,8 @@ export function commandHelp(command: Command): string {
   const json = answers.map(each => hang('  ', answerText(each))).join('');
   // The shape of the answer in a line or two; the types are told by `schema`.
   const isTyped = answers.some(each => 'one' in each || 'list' in each);
-  const effect = command.effectSays ?? EFFECTS[command.effect];
+  const effects = row?.section === 'sandbox' ? { ...EFFECTS, reversible: IN_SANDBOX } : EFFECTS;
+  const effect = command.effectSays ?? effects[command.effect];
   const parts = [
     `${command.summary}.\n`,
     usageLines(command)
@@ -159,6 +160,7 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
   irreversible: 'cannot be undone; asks first',
   'reveals-secret': 'reveals card data; asks first',
 };
+const IN_SANDBOX = 'changes the sandbox; a snapshot saved before brings it back as it was';
 
 function usageLines({ path, args, flags, rest, runFlags }: Command): readonly string[] {
   const places = args.map(({ key, field, many, optional }) => {

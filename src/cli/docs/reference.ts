@@ -78,7 +78,7 @@ const BY_EFFECT: Partial<Readonly<Record<Effect, string>>> = {
   'moves-money': 'Moves money',
   'reveals-secret': 'Hands out card data',
   irreversible: 'Cannot be undone',
-  reversible: 'Changes state, and can be undone',
+  reversible: 'Changes state, and moves no money',
 };
 
 /** The first page of the skill with its lists made anew: commands by their effect, and exit codes. */

@@ -12,12 +12,15 @@ import { money } from '../cards/cards.ts';
 
 const DID = { did: tells.json('What was done, a sentence each.') } as const;
 
+const DID_COLUMNS = columnsOf(DID, 'did', { did: { kind: 'text' } });
+
 function didView(did: readonly string[]): Shown {
   return {
     data: { did: [...did] },
     noun: 'journal',
-    columns: columnsOf(DID, 'did', { did: { kind: 'list' } }),
-    blocks: did.map(text => lineBlock(text)),
+    columns: DID_COLUMNS,
+    blocks: did.map(lineBlock),
+    rows: { columns: DID_COLUMNS, rows: did.map(text => ({ did: text })) },
   };
 }
 

@@ -41,6 +41,7 @@ export const approveOp = command({
         { reason: 'nobody_to_ask', hint: `cardwright ops show ${id}`, op: id },
       );
     }
+    await journal.checkApprover(id);
     const width = Math.max(...request.facts.map(([name]) => name.length));
     for (const [name, words] of request.facts) ctx.ui.notice(`${name.padEnd(width)}  ${words}`);
     for (const line of request.requests) ctx.ui.notice(line);

@@ -13,6 +13,7 @@ export const runSandboxScenario = command({
   path: 'sandbox simulate run',
   summary: 'Run a scenario file: steps and expected results',
   effect: 'reversible',
+  effectSays: 'changes the sandbox, as its steps do',
   reach: 'service',
   ends: {
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',

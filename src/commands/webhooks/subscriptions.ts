@@ -155,6 +155,8 @@ export const listEvents = command({
       basis: tells.text('Where it is known from.'),
     },
   },
+  about:
+    "KNOWN FROM is a section of the service's interface (§6), or an assumption that contract show --id explains (A-83).",
   examples: { 'All of them': 'webhooks events' },
   async run() {
     return Object.entries(EVENTS).map(([name, { meaning, data: shape, basis }]) => {
