@@ -9,9 +9,6 @@ import { amount, type DateFormat, day, oneLine, type Piece } from './text.ts';
 /** Columns of a CSV. */
 export type Layout = 'plain' | 'quickbooks' | 'xero';
 
-/** QuickBooks refuses longer files. */
-const QUICKBOOKS_ROWS = 1_000;
-
 export interface CsvOptions {
   readonly layout: Layout;
   /** That of the layout when left out. */
@@ -21,42 +18,28 @@ export interface CsvOptions {
   readonly raw: boolean;
 }
 
-/** A file for each thousand rows of QuickBooks, else one; every file has its header. */
+/** A file for each thousand rows of QuickBooks, else one; every file has its header. Walk each once before you ask for the next. */
 export function* csvFiles({ accounts, clock }: Statement, asked: CsvOptions): Generator<Iterable<Piece>> {
-  const { header, rowOf, dateFormat } = FORMS[asked.layout];
+  const { header, rowOf, dateFormat, most = Number.POSITIVE_INFINITY } = FORMS[asked.layout];
   const dayOf = ({ date }: Line) => day(date, asked.dateFormat ?? dateFormat);
   const writing = { accounts: asked.accounts, clock, dayOf, text: cellOf(asked.raw) };
-  const start = { text: `${header}\n`, lines: 0 };
-  const rowsOf = (account: StatementAccount) => {
-    const named = { ...account, name: displayName(account) };
-    return account.lines.map(line => `${rowOf(line, named, writing).join(',')}\n`);
-  };
-  if (asked.layout !== 'quickbooks') yield onePerAccount(start, accounts, rowsOf);
-  else yield* ofAThousand(start, accounts, rowsOf);
-}
-
-type RowsOf = (account: StatementAccount) => readonly string[];
-
-function* onePerAccount(start: Piece, accounts: Iterable<StatementAccount>, rowsOf: RowsOf): Generator<Piece> {
-  yield start;
-  for (const account of accounts) yield { text: rowsOf(account).join(''), lines: account.lines.length };
-}
-
-function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf: RowsOf): Generator<Iterable<Piece>> {
-  const file = (rows: readonly string[]) => [start, { text: rows.join(''), lines: rows.length }];
-  let rows: string[] = [];
-  let files = 0;
-  for (const account of accounts) {
-    for (const row of rowsOf(account)) {
-      if (rows.length === QUICKBOOKS_ROWS) {
-        yield file(rows);
-        files += 1;
-        rows = [];
-      }
-      rows.push(row);
+  function* rowsOf(): Generator<string, undefined> {
+    for (const account of accounts) {
+      const named = { ...account, name: displayName(account) };
+      for (const line of account.lines) yield `${rowOf(line, named, writing).join(',')}\n`;
     }
   }
-  if (files === 0 || rows.length > 0) yield file(rows);
+  const rows = rowsOf();
+  let next = rows.next();
+  function* file(): Generator<Piece> {
+    yield { text: `${header}\n`, lines: 0 };
+    for (let count = 0; count < most && next.value !== undefined; count += 1) {
+      yield { text: next.value, lines: 1 };
+      next = rows.next();
+    }
+  }
+  do yield file();
+  while (next.done !== true);
 }
 
 interface Writing extends Pick<CsvOptions, 'accounts'> {
@@ -69,6 +52,8 @@ interface Writing extends Pick<CsvOptions, 'accounts'> {
 interface Form {
   readonly header: string;
   readonly dateFormat: DateFormat;
+  /** Rows of a file; no limit when left out. */
+  readonly most?: number;
   /** `name` of the account is that for people: it takes a digest, so it is made once and not for each line. */
   readonly rowOf: (
     line: Line,
@@ -110,6 +95,8 @@ const FORMS: Readonly<Record<Layout, Form>> = {
   quickbooks: {
     header: 'Date,Description,Amount',
     dateFormat: 'MM/DD/YYYY',
+    // QuickBooks refuses longer files.
+    most: 1_000,
     rowOf: (line, account, { dayOf, text }) => [
       dayOf(line),
       text(`${line.payee || line.type}, ${account.name}${about(line)}${mark(account)}`),
