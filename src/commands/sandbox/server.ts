@@ -239,6 +239,7 @@ export const sandboxAccount = adminCommand({
     'Prints the API key and the admin token of the account. They are the same each time.',
   ],
   operation: 'accounts.open',
+  effectSays: 'makes an account on first use; one that is there stays as it is',
   args: ['name'],
   examples: {
     'For a colleague': 'sandbox account ana',
