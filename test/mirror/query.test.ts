@@ -205,8 +205,9 @@ it.runIf(isWhole)(
 );
 
 it('walks on through rows whatever the collector takes meanwhile', async () => {
-  const { path } = await copied();
-  const db = openForReading({ path });
+  const { world, path } = await copied();
+  await using _world = world;
+  using db = openForReading({ path });
   const records = db?.count('record') ?? 0;
   const rows = db?.each('select tx_id from record order by card_id') ?? [][Symbol.iterator]();
   expect(rows.next().done).toBe(false);
@@ -218,5 +219,4 @@ it('walks on through rows whatever the collector takes meanwhile', async () => {
     await setImmediate();
   }
   expect([...rows]).toHaveLength(records - 1);
-  db?.close();
 });
