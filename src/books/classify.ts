@@ -182,13 +182,12 @@ class Classification {
   #listedLate(): void {
     const { spent, wallet, outside } = this.#rest;
     if (spent !== 0 || wallet !== 0 || outside.size < 2) return;
-    const own = [...outside].map(card =>
-      this.#evidence.records.fresh.find(each => each.card_id === card && each.spent === this.#rest.of(card)),
+    const { fresh } = this.#evidence.records;
+    const own = [...outside].flatMap(
+      card => fresh.find(each => each.card_id === card && each.spent === this.#rest.of(card)) ?? [],
     );
-    if (own.includes(undefined)) return;
-    for (const record of own) {
-      if (record === undefined) continue;
-      const { card_id, spent: cents, tx_id } = record;
+    if (own.length < outside.size) return;
+    for (const { card_id, spent: cents, tx_id } of own) {
       this.#rest.take({ card_id, card: cents, spent: 0, wallet: 0 });
       this.#note(card_id, cents, { ofWallet: false });
       this.#add({ class: 'listed_late', candidates: [card_id], cents, records: [tx_id] });
