@@ -138,7 +138,7 @@ async function given(
   const remembered = await remember(ctx, statement, written, { ...asked, ...wish });
   if (wish.layout !== 'plain' && kept.walked > 1)
     ctx.ui.notice(
-      `The layout ${wish.layout} names no account: these ${kept.walked} would be imported as one, in which transfers between them cancel out; --card or --only wallet gives one alone`,
+      `The layout ${wish.layout} names no account: these ${kept.walked} would be imported as one; --card or --only wallet gives one alone`,
     );
   if (kept.leftOut > 0) {
     const lines = kept.leftOut === 1 ? '1 line is' : `${kept.leftOut} lines are`;
