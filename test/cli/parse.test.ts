@@ -171,12 +171,13 @@ describe('a flag given twice', () => {
   });
 
   it.each([
-    ['tx list --from 5d', '--from is --since now'],
-    ['tx tail --for 5s', '--for is --wait-timeout now'],
-    ['webhooks update wh_1 --events card.created', '--events is --event now'],
-    ['mirror sync --full', '"mirror" is "books" now'],
-    ['ops nosuch', 'unknown command'],
-  ])('tells the new name of an old one: %s', async (line, message) => {
+    ['tx list --from 5d', 'unknown option "--from". Did you mean "--since"?'],
+    ['tx tail --for 5s', 'unknown option "--for". Did you mean "--wait-timeout"?'],
+    ['webhooks update wh_1 --events card.created', 'unknown option "--events". Did you mean "--event"?'],
+    ['reconcile --full', 'unknown command "reconcile". Did you mean "books reconcile"?'],
+    ['cards approve op_1', 'unknown command "approve". Did you mean "ops approve"?'],
+    ['ops nosuch', 'unknown command "nosuch".'],
+  ])('tells what may be meant: %s', async (line, message) => {
     expect(await refusalOf(line)).toContain(`usage: ${message}`);
   });
 });

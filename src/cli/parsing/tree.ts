@@ -27,7 +27,7 @@ export async function readLine(argv: readonly string[], registry: Registry): Pro
   const { read, root, refused } = await parsed(argv, registry);
   const { last = root, unknown, helpWords } = read;
   if (refused !== undefined && !refused.code.startsWith('commander.help')) throw refusal(refused, last);
-  if (unknown !== undefined) throw unknownWord(unknown, last.words, last.below);
+  if (unknown !== undefined) throw await unknownWord(unknown, last, registry);
   const globals = last.globals();
   if (globals['version'] === true) return { asks: 'version' };
   if (helpWords !== undefined) return readLine([...helpWords, '--help'], registry);
@@ -113,8 +113,8 @@ interface Reading {
   readonly registry: Registry;
   /** The node that the words have led to so far. */
   last?: Node;
-  /** A word that is no command here, and those behind it. */
-  unknown?: readonly string[];
+  /** A word that is no command here. */
+  unknown?: string | undefined;
   /** What `help cards fund` and `-h cards fund` ask about: words that no command of `help` was found for. */
   helpWords?: readonly string[];
 }
@@ -143,7 +143,7 @@ export class Node extends Commander {
     this.exitOverride().configureOutput(SILENT).helpCommand(false).helpOption(false).enablePositionalOptions();
     this.hook('preSubcommand', async (_, below) => (below as Node).load());
     this.on('command:*', (operands: readonly string[]) => {
-      read.unknown = operands;
+      read.unknown = operands[0];
     });
   }
 
@@ -233,7 +233,7 @@ export class Node extends Commander {
       const isGroup = this.#read.registry.some(({ name }) => name === word);
       const meant = word === undefined || isGroup ? undefined : nearest(word, this.below);
       if (meant === undefined) this.#read.helpWords = this.args;
-      else this.#read.unknown = this.args;
+      else this.#read.unknown = word;
     });
   }
 }
@@ -244,28 +244,10 @@ function single(name: string, value: unknown, before: unknown): unknown {
   throw usage(`${name} takes one value, but was given ${quote(String(before))} and ${quote(String(value))}`);
 }
 
-/** Words of a command that has a new name; the longest first where one begins another. */
-const MOVED: readonly (readonly [old: string, now: string])[] = [
-  ['mirror path', 'books status'],
-  ['mirror', 'books'],
-  ['reconcile', 'books reconcile'],
-  ['statement', 'books statement'],
-  ['export', 'books export'],
-  ['approvals key', 'ops keys'],
-  ['approvals', 'ops'],
-  ['ops takeover', 'ops resume'],
-  ['ops locks', 'ops list'],
-  ['sandbox overview', '--sandbox overview'],
-  ['sandbox cards', '--sandbox cards list'],
-  ['sandbox card', '--sandbox cards get'],
-  ['sandbox webhooks', '--sandbox webhooks list'],
-];
-
-/** Options by their old names, of every command. */
-const MOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
+/** Words for options that are near in meaning, and not in their letters. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['--from', '--since'],
   ['--to', '--until'],
-  ['--events', '--event'],
   ['--for', '--wait-timeout'],
   ['--within', '--wait-timeout'],
 ]);
@@ -277,19 +259,17 @@ const SAFER: ReadonlyMap<string, string> = new Map([
   ['--secret', 'cardwright webhooks create --secret-file <file>, or --secret-stdin'],
 ]);
 
-/** The refusal of the first of `words`, which is no command behind `after`, where there are those that are `known`. */
-function unknownWord(words: readonly string[], after: readonly string[], known: readonly string[]): CliError {
-  const line = `${[...after, ...words].join(' ')} `;
-  const moved = MOVED.find(([old]) => line.startsWith(`${old} `));
-  if (moved !== undefined) {
-    const [old, now] = moved;
-    return usage(`"${old}" is "${now}" now`, `cardwright ${now} --help`);
-  }
-  const [word = ''] = words;
-  return usage(
-    `unknown command ${quote(word)}.${didYouMean(word, known)}`,
-    ['cardwright', ...after, '--help'].join(' '),
-  );
+/** More commands of one name say nothing. */
+const MOST_MEANT = 3;
+
+/** The refusal of a word that is no command here, with the nearest one, or those of that name elsewhere. */
+async function unknownWord(word: string, { words, below }: Node, registry: Registry): Promise<CliError> {
+  const paths = (await Promise.all(registry.map(group => group.leaves()))).flatMap(Object.keys);
+  const elsewhere = paths.filter(path => path.endsWith(` ${word}`));
+  const isFew = elsewhere.length > 0 && elsewhere.length <= MOST_MEANT;
+  const others = isFew ? ` Did you mean ${elsewhere.map(quote).join(' or ')}?` : '';
+  const see = ['cardwright', ...words, '--help'].join(' ');
+  return usage(`unknown command ${quote(word)}.${didYouMean(word, below) || others}`, see);
 }
 
 /** The long name of the option that a message of Commander quotes. */
@@ -304,10 +284,9 @@ function refusal({ code, message }: CommanderError, node: Node): CliError {
     const safer = SAFER.get(option);
     if (safer !== undefined)
       return usage(`no option takes a secret, because other users could see it in the process list. Use ${safer}`);
-    const now = MOVED_OPTIONS.get(option);
-    if (now !== undefined) return usage(`${option} is ${now} now`, see);
     const known = node.known.map(({ name }) => name);
-    return usage(`unknown option ${quote(option)}.${didYouMean(option, known)}`, see);
+    const meant = known.find(name => name === SYNONYMS.get(option)) ?? option;
+    return usage(`unknown option ${quote(option)}.${didYouMean(meant, known)}`, see);
   }
   if (code === 'commander.optionMissingArgument') {
     return usage(`${longIn(message) ?? 'the option'} needs a value`, see);
