@@ -5,8 +5,8 @@ import type { Clock, OutputStream } from '../platform/host.ts';
 import { fitted } from './fold.ts';
 import { printable } from './printable.ts';
 
-/** Rows, by what came of them. `unsent`: they could not be sent, as with a journal that is away; told where there are any. */
-export type RowTally = Readonly<Record<'total' | 'done' | 'failed' | 'unknown' | 'unsent', number>>;
+/** Rows, by what came of them. `not_sent`: they could not be, as with a journal that is away; told where there are any. */
+export type RowTally = Readonly<Record<'total' | 'done' | 'refused' | 'unknown' | 'not_sent', number>>;
 
 /** A list that is read page by page. */
 export interface ReadSoFar {
@@ -117,14 +117,14 @@ export function createProgress(settings: ProgressSettings) {
       if (mode !== 'redraw') shownAt = begun;
     },
     /** Says where the run stands now, when it is time to. */
-    update({ total, done, failed, unknown, unsent }: RowTally): void {
-      const finished = done + failed + unknown + unsent;
-      const [more, moreSaid] = unsent === 0 ? ['', ''] : [`  not sent ${unsent}`, `, ${unsent} not sent`];
+    update({ total, done, refused, unknown, not_sent }: RowTally): void {
+      const finished = done + refused + unknown + not_sent;
+      const [more, moreSaid] = not_sent === 0 ? ['', ''] : [`  not sent ${not_sent}`, `, ${not_sent} not sent`];
       show({
         finished,
         total,
-        drawn: `${finished}/${total}  ${percent(finished, total)}  ok ${done}  failed ${failed}  unknown ${unknown}${more}`,
-        said: `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown${moreSaid}`,
+        drawn: `${finished}/${total}  ${percent(finished, total)}  ok ${done}  failed ${refused}  unknown ${unknown}${more}`,
+        said: `${finished} of ${total}: ${done} done, ${refused} failed, ${unknown} unknown${moreSaid}`,
       });
     },
     /** Progress of a list; says nothing before a second has gone by, ten in a log. */

@@ -27,9 +27,9 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
       progress.begin();
     },
     /** At that second so many rows are done. */
-    at(seconds: number, done: number, { failed = 0, unknown = 0, unsent = 0, total = 500 } = {}) {
+    at(seconds: number, done: number, { refused = 0, unknown = 0, not_sent = 0, total = 500 } = {}) {
       now = seconds * 1000;
-      progress.update({ total, done, failed, unknown, unsent });
+      progress.update({ total, done, refused, unknown, not_sent });
     },
     /** At that second so many rows of a list were read. */
     read(seconds: number, rows: number, total?: number) {
@@ -50,7 +50,7 @@ describe('progress on a terminal', () => {
   it('redraws one line with rate and time left', () => {
     const { at, text } = progressAt('redraw');
     at(0, 0);
-    at(39.5, 309, { failed: 2, unknown: 1 });
+    at(39.5, 309, { refused: 2, unknown: 1 });
     expect(drawn(text()).at(-1)).toBe('312/500  62%  ok 309  failed 2  unknown 1  7.9/s  24 s left');
   });
 
@@ -58,7 +58,7 @@ describe('progress on a terminal', () => {
     const told = (['redraw', 'lines'] as const).map(mode => {
       const { at, text } = progressAt(mode);
       at(0, 0);
-      at(20, 300, { failed: 2, unsent: 3 });
+      at(20, 300, { refused: 2, not_sent: 3 });
       return text();
     });
     expect(told[0]).toContain('305/500  61%  ok 300  failed 2  unknown 0  not sent 3');
@@ -92,7 +92,7 @@ describe('progress in a log', () => {
   it('writes a sentence every 10 s without a control character', () => {
     const { at, text } = progressAt('lines');
     for (let done = 1; done <= 500; done += 1)
-      at(done / 8, done - Math.floor(done / 250), { failed: Math.floor(done / 250) });
+      at(done / 8, done - Math.floor(done / 250), { refused: Math.floor(done / 250) });
     const lines = text().trimEnd().split('\n');
     // Who read how far it is reads that it came to its end.
     expect(lines.length).toBe(7);

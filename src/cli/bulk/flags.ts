@@ -3,7 +3,7 @@ import type { Item } from '../../contract/calls.ts';
 import { must } from '../../contract/field.ts';
 import type { Cents } from '../../core/money.ts';
 import { CONDITIONS } from '../condition.ts';
-import { local, type OwnFlag, option, takes, typedOnly } from '../parsing/flag.ts';
+import { type FlagValues, local, type OwnFlag, option, takes, typedOnly } from '../parsing/flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;
@@ -74,20 +74,18 @@ export function rowSource(values: Readonly<Record<string, unknown>>): 'file' | '
   return values['where'] === undefined && values['idle'] === undefined ? undefined : 'selection';
 }
 
-/** The flags of a run as they reach it, checked. Either `file`, or `where` or `idle`. */
-export interface BulkInput {
-  readonly file?: string | undefined;
-  readonly where?: readonly string[] | undefined;
-  readonly idle?: string | undefined;
-  /** Balance that fund and withdraw bring each selected card to. */
-  readonly to?: Cents | undefined;
-  /** What fund and withdraw move at each selected card. */
+type RowFlags = typeof RUN_FLAGS & typeof TOTAL_FLAG & typeof SELECTION_FLAGS & typeof AIM_FLAG;
+
+/** What reaches a run, checked: `file`, `ids` of standard input, or `where` and `idle`. The rest is of the single operation. */
+export interface BulkInput extends Partial<FlagValues<RowFlags>> {
+  readonly ids?: readonly string[] | undefined;
+  /** What fund and withdraw move at each card. */
   readonly amount?: Cents | undefined;
-  readonly concurrency?: number | undefined;
-  readonly keepGoing?: boolean | undefined;
-  readonly again?: boolean | undefined;
-  readonly maxTotal?: Cents | undefined;
   readonly noMarker?: boolean | undefined;
+  /** Names of one change, which several cards cannot have. */
+  readonly intent?: unknown;
+  readonly purpose?: unknown;
+  readonly idempotencyKey?: unknown;
 }
 
 export type BulkOperation =

@@ -120,8 +120,7 @@ export class RunTally {
   }
 
   get totals(): RowTally {
-    const { done, refused, unknown, not_sent } = this.#count;
-    return { total: this.#settings.total, done, failed: refused, unknown, unsent: not_sent };
+    return { total: this.#settings.total, ...this.#count };
   }
 
   /** Amounts of the done rows of the run. */

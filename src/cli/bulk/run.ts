@@ -31,21 +31,22 @@ interface BulkCommand extends BulkDeclaration {
 
 /** Throws before anything is sent: `usage` for wrong rows, `insufficient_funds`, `guarded`, `not_confirmed`. */
 export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput): Promise<Shown> {
-  const { operation, bestBin } = bulk;
+  const { operation } = bulk;
   const { file, keepGoing = false, noMarker = false, concurrency, maxTotal, again } = input;
-  const read =
-    file === undefined
-      ? await selectRows(ctx, operation, input)
-      : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
+  const read = await rowsIn(ctx, bulk, input);
   if (read.rows.length === 0 && read.skipped.length === 0) {
     if (file !== undefined) throw usage(`${read.name} holds no rows. Nothing was sent`);
     return noRows(ctx, `${read.found[0]} There is nothing to do.`, leftOutCount(read.leftOut));
   }
-  return runRows(ctx, { ...runOf(operation, read), read, keepGoing, noMarker, concurrency, maxTotal, again });
+  const command = operation.replace('.', ' ');
+  const intent = intentOf(operation, read.rows.length, read.total);
+  return runRows(ctx, { command, intent, read, keepGoing, noMarker, concurrency, maxTotal, again });
 }
 
-function runOf(operation: BulkOperation, { rows, total }: ReadRows) {
-  return { command: operation.replace('.', ' '), intent: intentOf(operation, rows.length, total) };
+function rowsIn(ctx: Context, { operation, bestBin }: BulkCommand, input: BulkInput): Promise<ReadRows> | ReadRows {
+  const { file, ids, keepGoing = false, noMarker = false } = input;
+  if (file !== undefined) return readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
+  return ids === undefined ? selectRows(ctx, operation, input) : rowsOfIds(operation, ids, input);
 }
 
 function operationsOf(rows: Iterable<PlannedRow>): readonly WriteName[] {
@@ -232,9 +233,9 @@ export function noRows(ctx: Context, why: string, page: Row = {}): Shown {
   return { ...RESULTS, listing: rowsListing([], { page: { total: 0, ...page } }), changedNothing: true };
 }
 
-/** Throws as a run of a file does, and `usage` for a name or a key, which one change has. */
-export async function runIds(ctx: Context, { operation }: BulkCommand, input: IdsInput): Promise<Shown> {
-  const { ids, amount, intent, purpose, idempotencyKey } = input;
+/** A change of each card. Throws `usage` for a name or a key, which one change has. */
+function rowsOfIds(operation: BulkOperation, ids: readonly string[], input: BulkInput): ReadRows {
+  const { amount, intent, purpose, idempotencyKey } = input;
   const named = { '--intent': intent, '--purpose': purpose, '--idempotency-key': idempotencyKey };
   const name = Object.entries(named).find(([, value]) => value !== undefined)?.[0];
   if (name !== undefined)
@@ -242,23 +243,12 @@ export async function runIds(ctx: Context, { operation }: BulkCommand, input: Id
       notes: ['In a file each row has an intent of its own: columns card_id,amount,intent.'],
       hint: `cardwright ${operation.replace('.', ' ')} --help`,
     });
-  if (ids.length === 0) return noRows(ctx, 'Standard input holds no ids. There is nothing to do.');
   const moved = amount === undefined ? {} : { amount };
-  const rows = ids.map((cardId, at) => ({
-    row: at + 1,
-    operation,
-    input: { card_id: cardId, ...moved },
-    cardId,
-    ...moved,
-  }));
+  const rows = ids.map((cardId, at) => {
+    return { row: at + 1, operation, input: { card_id: cardId, ...moved }, cardId, ...moved };
+  });
   const read = readAs('standard input', operation, rows);
-  return runRows(ctx, { ...runOf(operation, read), read, keepGoing: false, noMarker: false });
-}
-
-/** Flags of one change; what the rows share is its amount. */
-export interface IdsInput extends Readonly<Record<'intent' | 'purpose' | 'idempotencyKey', unknown>> {
-  readonly ids: readonly string[];
-  readonly amount?: Cents | undefined;
+  return ids.length === 0 ? { ...read, found: ['Standard input holds no ids.'] } : read;
 }
 
 interface Driving {

@@ -5,7 +5,6 @@ import type { Operation, PageFacts } from '../../contract/operation.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Listing, lineBlock, type Presentation } from '../../terminal/view.ts';
 import { type BulkInput, type BulkOperation, rowSource, runFlagsOf } from '../bulk/flags.ts';
-import type { IdsInput } from '../bulk/run.ts';
 import { columnsIn, rowsListing } from '../listing.ts';
 import type { Arguments, Command, Declaration, InputOfCommand } from './declaration.ts';
 import {
@@ -53,12 +52,9 @@ export function command<
     asks,
     runFlags,
     async execute(ctx, input) {
-      const isOfRows = rowSource(input) !== undefined;
-      if (bulk !== undefined && (isOfRows || input['ids'] !== undefined)) {
-        const { runBulk, runIds } = await import('../bulk/run.ts');
-        const wanted = { ...bulk, operation: operation as BulkOperation };
-        if (isOfRows) return runBulk(ctx, wanted, input as unknown as BulkInput);
-        return runIds(ctx, wanted, input as unknown as IdsInput);
+      if (bulk !== undefined && (rowSource(input) !== undefined || input['ids'] !== undefined)) {
+        const { runBulk } = await import('../bulk/run.ts');
+        return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as BulkInput);
       }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
       const own = show?.(result);
