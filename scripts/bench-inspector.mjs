@@ -33,6 +33,8 @@ const COLD_LOADS = 7;
 /** Of the list of cards; another page of it every so many. */
 const FRAMES = 240;
 const FRAMES_OF_A_PAGE = 40;
+/** Of the frames, of which the middle one counts: what other programs take of the machine comes and goes. */
+const FRAME_ROUNDS = 5;
 
 const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-'));
 try {
@@ -208,12 +210,17 @@ async function framesOf(browser, run) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(run('open', 'cards', '--print', '-o', 'tsv'));
   await page.getByText('in all').waitFor({ timeout: 60_000 });
-  // What this machine gives to a page that only scrolls.
-  const { p99: floor } = await page.evaluate(scrolled, { frames: FRAMES, turns: FRAMES + 1 });
+  const rounds = [];
   // The tasks alone: a trace of all that happens in them would take from the frames.
   await browser.startTracing(page, { categories: ['-*', 'toplevel'] });
-  const frames = await page.evaluate(scrolled, { frames: FRAMES, turns: FRAMES_OF_A_PAGE });
-  return { ...frames, floor, longestTask: longestTask(await browser.stopTracing()) };
+  for (let nth = 0; nth < FRAME_ROUNDS; nth += 1) {
+    // What this machine gives to a page that only scrolls.
+    const { p99: floor } = await page.evaluate(scrolled, { frames: FRAMES, turns: FRAMES + 1 });
+    rounds.push({ ...(await page.evaluate(scrolled, { frames: FRAMES, turns: FRAMES_OF_A_PAGE })), floor });
+  }
+  const trace = await browser.stopTracing();
+  const middle = rounds.toSorted((a, b) => a.p99 - b.p99)[Math.floor(FRAME_ROUNDS / 2)];
+  return { ...middle, longestTask: longestTask(trace) };
 }
 
 /** Of the page's own thread, ms of processor time: what other programs take of the machine is not in it. */
@@ -279,7 +286,7 @@ function text({ cards, transactions, rows, writes, page }) {
   const { frames } = page;
   const ofBrowser = frames && [
     `First paint ${page.paint.toFixed(0)} ms, a blank page ${page.blank.toFixed(0)}: ${(page.paint - page.blank).toFixed(0)} behind it, goal 20; with data ${page.data.toFixed(0)} ms, ${(page.data - page.blank).toFixed(0)} behind it, goal 200`,
-    `${FRAMES} frames of scrolling through pages of all cards: 99 of 100 within ${frames.p99.toFixed(1)} ms, goal 32 (${frames.floor.toFixed(1)} where it only scrolls), longest ${frames.longest.toFixed(1)}; ${frames.longTasks} long tasks, goal 0; the longest task took ${frames.longestTask.toFixed(1)} ms of processor time; ${frames.elements} elements`,
+    `${FRAMES} frames of scrolling through pages of all cards, the middle one of ${FRAME_ROUNDS} rounds: 99 of 100 within ${frames.p99.toFixed(1)} ms, goal 32 (${frames.floor.toFixed(1)} where it only scrolls), longest ${frames.longest.toFixed(1)}; ${frames.longTasks} long tasks, goal 0; the longest task took ${frames.longestTask.toFixed(1)} ms of processor time; ${frames.elements} elements`,
   ];
   return [
     `${cards} cards, ${transactions} transactions`,
