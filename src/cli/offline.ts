@@ -1,23 +1,23 @@
 /** Commands that the mirror of the account answers: with `--offline` nothing is sent, and a search is made in the copy alone. */
 
-import { parseDuration } from '../app/globals.ts';
+import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Copy } from '../mirror/mirror.ts';
 import type { Found } from '../mirror/search.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import type { Context, Shown } from './context.ts';
 import { countOf, cutTo, type ListOptions, PAGING_FLAGS, pagedListing } from './listing.ts';
-import { type FlagValues, option, takes } from './parsing/flag.ts';
+import { duration, type FlagValues, option, takes } from './parsing/flag.ts';
 
 /** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
 export const OFFLINE = option(takes.flag('From the mirror of the account; nothing is sent.'));
 
-const DEFAULT_MAX_AGE = '15m';
+const USUAL_MAX_AGE = 15 * MINUTE;
 
 /** Flags of a command that reads the copy. */
 export const COPY_FLAGS = {
   offline: OFFLINE,
-  maxAge: option(takes.text(`Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`), '<duration>'),
+  maxAge: duration('Sync first when the copy is older; 15m when left out.'),
 } as const;
 type CopyWishes = Partial<FlagValues<typeof COPY_FLAGS>>;
 
@@ -30,11 +30,10 @@ export const SEARCH_FLAGS = {
   ...COPY_FLAGS,
 } as const;
 
-/** The copy, brought up to date first where it is older than `--max-age`. Throws `usage`, and `unreachable` (12) where there is none. */
-export async function openCopy(ctx: Context, { offline, maxAge = DEFAULT_MAX_AGE }: CopyWishes) {
-  const oldestMs = parseDuration(maxAge, '--max-age');
+/** The copy, brought up to date first where it is older than `--max-age`. Throws `unreachable` (12) where there is none. */
+export async function openCopy(ctx: Context, { offline, maxAge = USUAL_MAX_AGE }: CopyWishes) {
   const mirror = await ctx.api.mirror();
-  const copy = offline ? await mirror.read() : await mirror.readFresh(oldestMs);
+  const copy = offline ? await mirror.read() : await mirror.readFresh(maxAge);
   ctx.ui.progress.clear();
   return copy;
 }

@@ -40,7 +40,6 @@ export const setUpAgent = command({
   effect: 'reversible',
   dryRun: true,
   effectSays: 'changes files of this user, and asks first; --remove takes it away',
-  reach: 'files',
   ends: {
     not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.',
     guarded: 'A file must not be changed, or is not of the form that its host documents. Nothing was changed.',

@@ -16,7 +16,7 @@ export const printSchema = command({
   summary: 'Print the JSON Schema of the answer of a command',
   about: [
     'Names and types are a promise: they change only with a new major version. An answer can have more fields, because unknown fields of the service are kept. x-stated names the section of the documentation behind a field, x-assumed the assumption.',
-    'Without a command it is one document with every command below $defs; the word error stands for the error object, the word mirror for the views that mirror query reads.',
+    'Without a command it is one document with every command below $defs; the word error stands for the error object, the word mirror for the views that books query reads.',
   ],
   answers: { any: 'A JSON Schema, draft 2020-12; for mirror the views and their columns.' },
   args: { command: optionalArguments(takes.text('Words of a command, error, or mirror.')) },

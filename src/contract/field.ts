@@ -77,8 +77,8 @@ export interface FieldFacts {
     | 'transaction'
     | 'challenge'
     | 'pending';
-  /** A place or a setting of this machine, which the service never gets: long digits in it are no card number. */
-  readonly local?: 'file' | 'folder' | 'address' | 'setting';
+  /** A place, a setting or a patience of this machine, which the service never gets: long digits in it are no card number. */
+  readonly local?: 'file' | 'folder' | 'address' | 'setting' | 'duration';
 }
 
 export interface Field<Wire, Asked, Must extends boolean = boolean> extends FieldFacts {

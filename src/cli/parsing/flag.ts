@@ -65,6 +65,12 @@ export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): 
   return { ...flag, typedOnly: true };
 }
 
+/** A length of time such as 30s; its value is milliseconds. */
+export function duration(doc: string): OwnFlag<number, false> {
+  const field: AnyField = own.text(doc, { local: 'duration' });
+  return option(field as Field<string, number>, '<duration>');
+}
+
 /** A place or a setting of this machine; see `FieldFacts.local`. */
 export function local(kind: NonNullable<AnyField['local']>, doc: string) {
   return own.text(doc, { local: kind });

@@ -1,4 +1,5 @@
 /** From words to values: by the field, and times such as 7d or yesterday. */
+import { parseDuration } from '../../app/globals.ts';
 import type { AnyField } from '../../contract/field.ts';
 import {
   HOLDS_SECRET,
@@ -60,13 +61,14 @@ export interface ValueSettings {
 }
 
 /**
- * The value of one flag or argument: cents for money, ISO text for times. `name` is `--amount` or `the card id`.
+ * The value of one flag or argument: cents for money, ISO text for times, ms for a length of time. `name` is `--amount` or `the card id`.
  * Throws `usage` (exit 2) naming the limit; nothing was sent.
  */
 export function parseValue(name: string, field: AnyField, text: string, settings: ValueSettings): unknown {
   if (text === '-' && field.names === 'card') {
     throw usage(`${name} is "-": ids from standard input go where a command takes cards, as in cards freeze -`);
   }
+  if (field.local === 'duration') return parseDuration(text, name);
   switch (field.kind) {
     case 'money':
       return moneyValue(name, field, text);

@@ -12,16 +12,7 @@ import { type Cents, centsOf } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
 import { contains } from '../tx/transactions.ts';
-import {
-  awaited,
-  LIVE_EVERY_MS,
-  LIVE_FLAGS,
-  liveFor,
-  liveView,
-  WAIT_TIMEOUT,
-  waitingOf,
-  waitTimeout,
-} from '../wait/flags.ts';
+import { awaited, LIVE_EVERY_MS, LIVE_FLAGS, liveView, USUAL_WAIT, WAIT_TIMEOUT, waitingOf } from '../wait/flags.ts';
 
 export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, 'id card_id:4 merchant:2 amount otp status expires_at:3', {
   merchant: { shrink: true },
@@ -90,8 +81,10 @@ export const waitChallenge = command({
     'Of one purchase': '3ds wait --merchant acme --amount 59 --wait-timeout 5m --print otp',
     'Of a test that began two minutes ago': '3ds wait --card card_1 --since 2m --print otp',
   },
-  async run(ctx, { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: typed }) {
-    const timeoutMs = waitTimeout(typed);
+  async run(
+    ctx,
+    { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: timeoutMs = USUAL_WAIT },
+  ) {
     const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
     const { openChallenges, theOne } = await import('../../events/challenges.ts');
     const { nextRequest } = await import('../../events/poll.ts');
@@ -173,8 +166,7 @@ export const watchChallenges = command({
     'Of every card': '3ds watch --wait-timeout 1s',
     'Of one card, for a script': '3ds watch --card card_1 --count 1 --wait-timeout 1s -o ndjson',
   },
-  async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
-    const forMs = liveFor(typed);
+  async run(ctx, { card, merchant, amount, count, waitTimeout: forMs }) {
     const { openChallenges } = await import('../../events/challenges.ts');
     const { nextRequest } = await import('../../events/poll.ts');
     const isMeant = matching(merchant, amount, card);

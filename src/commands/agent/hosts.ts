@@ -11,7 +11,6 @@ export type Scope = (typeof SCOPES)[number];
 type Places = Readonly<Record<Scope, string>>;
 
 interface AgentHost {
-  readonly title: string;
   /** A folder in the home of everybody who uses it. */
   readonly seenBy: string;
   readonly skills: Places;
@@ -23,28 +22,24 @@ const everywhere = (path: string): Places => ({ user: path, project: path });
 
 export const HOSTS = {
   claude: {
-    title: 'Claude Code',
     seenBy: '.claude',
     skills: everywhere('.claude/skills'),
     config: { user: '.claude.json', project: '.mcp.json' },
     format: 'json',
   },
   codex: {
-    title: 'Codex',
     seenBy: '.codex',
     skills: everywhere('.agents/skills'),
     config: everywhere('.codex/config.toml'),
     format: 'toml',
   },
   cursor: {
-    title: 'Cursor',
     seenBy: '.cursor',
     skills: everywhere('.cursor/skills'),
     config: everywhere('.cursor/mcp.json'),
     format: 'json',
   },
   gemini: {
-    title: 'Gemini CLI',
     seenBy: '.gemini',
     skills: everywhere('.gemini/skills'),
     config: everywhere('.gemini/settings.json'),

@@ -1,11 +1,11 @@
 /** The local copy of an account: synced, looked at, queried, removed. */
 
-import { parseDuration } from '../../app/globals.ts';
 import { countOf } from '../../cli/listing.ts';
 import { COPY_FLAGS, openCopy } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, duration, maybe, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { must } from '../../contract/field.ts';
+import { SECOND } from '../../core/durations.ts';
 import { DEFAULT_RATE } from '../../mirror/paced-reader.ts';
 import type { Column } from '../../terminal/view.ts';
 
@@ -111,7 +111,6 @@ export const booksState = command({
   show: status => ({ notes: status.open_windows === 0 ? [] : ['It is not read whole: cardwright books sync'] }),
 });
 
-const DEFAULT_TIMEOUT = '30s';
 const LONGEST_SQL = 1_000_000;
 
 export const queryBooks = command({
@@ -130,7 +129,7 @@ export const queryBooks = command({
   },
   args: { sql: argument(must(takes.text('The statement, or - for standard input.'))) },
   flags: {
-    sqlTimeout: option(takes.text(`How long it may take; ${DEFAULT_TIMEOUT} when left out.`), '<duration>'),
+    sqlTimeout: duration('How long it may take; 30s when left out.'),
     ...COPY_FLAGS,
   },
   examples: {
@@ -138,11 +137,10 @@ export const queryBooks = command({
     'What was refunded, in cents': `books query "select sum(cents) from tx where type='refund'"`,
     'As an object a row': "books query 'select merchant, cents from tx' --json",
   },
-  async run(ctx, { sql, sqlTimeout, ...asked }) {
-    const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');
+  async run(ctx, { sql, sqlTimeout = 30 * SECOND, ...asked }) {
     const statement = sql === '-' ? await ctx.files.stdin.readText(LONGEST_SQL) : sql;
     using copy = await openCopy(ctx, asked);
-    return { ...(await copy.query(statement, timeoutMs)), as_of: copy.as_of };
+    return { ...(await copy.query(statement, sqlTimeout)), as_of: copy.as_of };
   },
   noun: 'row',
   show: ({ columns, batches, as_of }) => ({

@@ -1,23 +1,20 @@
 /** Reconciling the account. The JSON of the report is a promise to scripts. */
 
-import { parseDuration } from '../../app/globals.ts';
 import { FINDING_CLASSES, type Finding, nextCommand, sentence } from '../../books/findings.ts';
 import type { CardChange } from '../../books/position.ts';
 import type { Shown } from '../../cli/context.ts';
 import { columnsOf, SHORT_ID } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
+import { duration, option, orNull, takes, tells } from '../../cli/parsing/flag.ts';
 import { parseTimeWord, quote } from '../../cli/parsing/values.ts';
-import { isoTime } from '../../core/durations.ts';
+import { isoTime, MINUTE } from '../../core/durations.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { cents, dollars, plainAmount, toCents, toUsd, type Usd } from '../../core/money.ts';
 import { capital } from '../../core/row-words.ts';
 import type { Reconciliation } from '../../mirror/reconcile.ts';
 import { type Block, copiedLine, lineBlock, pairsBlock, tableBlock } from '../../terminal/view.ts';
 import { leftOutText } from '../tx/summary.ts';
-
-const DEFAULT_WAIT = '2m';
 
 const CUT = {
   cut: tells.text('Id of the checkpoint.'),
@@ -116,18 +113,14 @@ export const reconcileAccount = command({
     soleOperator: option(takes.flag('Nobody else may move money here.')),
     all: option(takes.flag('Show cards that did not move, too.')),
     offline: OFFLINE,
-    waitTimeout: option(
-      takes.text(`How long to wait for an account that moves; ${DEFAULT_WAIT} when left out.`),
-      '<duration>',
-    ),
+    waitTimeout: duration('How long to wait for an account that moves; 2m when left out.'),
   },
   examples: {
     'Since the last exact checkpoint': 'books reconcile',
     'In CI, where nobody else may spend': 'books reconcile --sole-operator',
     'The verdict for a script': 'books reconcile --jq .verdict',
   },
-  async run(ctx, { since, card, soleOperator, all = false, offline, waitTimeout }) {
-    const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
+  async run(ctx, { since, card, soleOperator, all = false, offline, waitTimeout: patienceMs = 2 * MINUTE }) {
     const base = since === undefined || since.startsWith('cut_') ? since : timeOf(since, ctx.api.serviceNow());
     const mirror = await ctx.api.mirror();
     const report = (done: Reconciliation) => JSON.stringify(reportOf(done, { all: false }));

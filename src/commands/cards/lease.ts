@@ -1,20 +1,20 @@
 /** A card for one run of a program. The card itself tells its end and whose it is, so that any later run can end it. */
 
-import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { option, takes, tells } from '../../cli/parsing/flag.ts';
+import { duration, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { wholeCards } from '../../cli/recent-cards.ts';
 import type { Input, Item, Result } from '../../contract/calls.ts';
 import { CARD, CREATE_CARD } from '../../contract/card.ts';
-import { isoTime } from '../../core/durations.ts';
+import { isoTime, MINUTE } from '../../core/durations.ts';
 import { CliError, type ErrorKind, usage } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
 import { randomName } from '../../core/names.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { OpState } from '../../journal/types.ts';
 import { rest } from '../../platform/time.ts';
+import { durationText } from '../../terminal/times.ts';
 import { lineBlock } from '../../terminal/view.ts';
 import { recordOf } from '../../writes/audit-record.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
@@ -23,8 +23,6 @@ import { bestBin } from '../bins/bins.ts';
 import { PROGRAM_FLAGS } from './cards.ts';
 import { NAME_FLAGS, nameOf } from './create.ts';
 import { unread } from './state.ts';
-
-const DEFAULT_TTL = '20m';
 
 export const leaseCard = command({
   path: 'cards lease',
@@ -50,7 +48,7 @@ export const leaseCard = command({
     amount: option(CREATE_CARD.amount),
     bin: option(takes.text('BIN to issue from; the best one by default.', { names: 'bin' }), '<bin|auto>'),
     label: 'body.label',
-    ttl: option(takes.text(`Longest life of the card; ${DEFAULT_TTL} by default.`), '<duration>'),
+    ttl: duration('Longest life of the card; 20m by default.'),
     intent: NAME_FLAGS.intent,
     purpose: NAME_FLAGS.purpose,
     ...PROGRAM_FLAGS,
@@ -61,12 +59,11 @@ export const leaseCard = command({
     'Pay with $25': 'cards lease --amount 25 --reveal --yes -- ./checkout.sh',
     'What runs that were killed left': 'cards lease --reap --yes',
   },
-  async run(ctx, { amount, bin, label, ttl, reveal = false, mask = false, reap, ...named }) {
+  async run(ctx, { amount, bin, label, ttl: ttlMs = 20 * MINUTE, reveal = false, mask = false, reap, ...named }) {
     if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
     if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');
     if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
     const { intentName, purpose } = nameOf(named);
-    const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
       await ctx.journal.pipeline.admit({
         audited: recordOf('cards.create', { amount }),
@@ -95,7 +92,7 @@ export const leaseCard = command({
       const expiry = rest(ttlMs, ctx.clock, over.signal).then(async isOver => {
         if (!isOver) return;
         isLate = true;
-        ctx.ui.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${cardId} is terminated`);
+        ctx.ui.notice(`the ${durationText(ttlMs)} of the lease are over: ${cardId} is terminated`);
         // Tried once more when the program has ended, and said then.
         await end().catch(() => undefined);
       });

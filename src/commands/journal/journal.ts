@@ -30,7 +30,6 @@ export const initJournal = command({
   answers: { one: DID },
   effect: 'reversible',
   effectSays: 'makes tables, roles and grants in the database; may be run again',
-  reach: 'files',
   ends: {
     guarded: 'The database cannot be reached, or the role may not do that. Nothing was changed.',
     outcome_unknown: 'Whether the database kept it is unknown. It may be run again.',
@@ -193,7 +192,6 @@ export const leaveJournal = command({
   answers: { one: DID },
   effect: 'reversible',
   effectSays: 'revokes the roles of cardwright in the database',
-  reach: 'files',
   ends: { guarded: 'The role has the rights in another way, or you may not revoke them. Nothing was changed.' },
   about:
     'Run by an admin of the database: PGUSER=admin cardwright journal leave bo. Replace the API key at the service too.',

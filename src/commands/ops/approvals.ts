@@ -17,7 +17,6 @@ export const approveOp = command({
   answers: { one: { op: tells.text('The operation.'), ...APPROVAL } },
   effect: 'reversible',
   effectSays: 'signs the request in the journal; sends nothing to the service',
-  reach: 'files',
   ends: {
     not_confirmed: 'Declined, another amount or passphrase was typed, or this is no terminal. Nothing was signed.',
     guarded: 'The key may not approve it, the person has asked for it, or it has expired. Nothing was signed.',
@@ -72,7 +71,6 @@ export const rejectOp = command({
   answers: { one: OP_DETAIL },
   effect: 'reversible',
   effectSays: 'writes to the journal; what was rejected is asked for anew by another command',
-  reach: 'files',
   ends: { not_found: 'The journal knows no such operation.', outcome_unknown: KEPT_OR_NOT },
   about:
     'The journal keeps who has rejected it and why. An intent that it had is free again: the same request asks anew.',
@@ -115,7 +113,6 @@ export const createApprovalKey = command({
   answers: { one: OWN_KEY },
   effect: 'reversible',
   effectSays: 'keeps one key on this machine',
-  reach: 'files',
   ends: { not_confirmed: 'The passphrases differ, or this is no terminal. Nothing was written.' },
   about: [
     'An ed25519 key under a passphrase of 8 characters or more that is typed twice, in a file of yours or in the keychain of the system. A key that is there is not overwritten.',

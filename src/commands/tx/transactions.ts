@@ -12,7 +12,7 @@ import { TRANSACTION } from '../../contract/resources.ts';
 import { CliError, usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Row } from '../../terminal/view.ts';
-import { LIVE_FLAGS, liveFor, liveView, waitingOf } from '../wait/flags.ts';
+import { LIVE_FLAGS, liveView, waitingOf } from '../wait/flags.ts';
 
 export const TRANSACTION_COLUMNS = columnsOf(
   TRANSACTION,
@@ -194,8 +194,7 @@ export const tailTransactions = command({
     'Of one card': 'tx tail --card card_1 --last 3 --wait-timeout 1s',
     'Declines, for a script': 'tx tail --type decline --wait-timeout 1s -o ndjson',
   },
-  async run(ctx, { card, type, last, count, waitTimeout: typed }) {
-    const forMs = liveFor(typed);
+  async run(ctx, { card, type, last, count, waitTimeout: forMs }) {
     const { pollTail } = await import('../../events/poll.ts');
     const reader = await ctx.api.reader();
     ctx.ui.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);

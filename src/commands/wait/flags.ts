@@ -1,28 +1,23 @@
 /** What the commands that wait have in common. */
 
-import { parseDuration } from '../../app/globals.ts';
 import type { Context } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
-import { option, takes } from '../../cli/parsing/flag.ts';
+import { duration, option, takes } from '../../cli/parsing/flag.ts';
+import { MINUTE } from '../../core/durations.ts';
 import { asCliError, type CliError } from '../../core/errors.ts';
 import type { LiveView, Waiting } from '../../events/poll.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 
-const DEFAULT_WAIT = '2m';
+export const USUAL_WAIT = 2 * MINUTE;
 
-export const WAIT_TIMEOUT = option(takes.text(`How long to wait; ${DEFAULT_WAIT} by default.`), '<duration>');
+export const WAIT_TIMEOUT = duration('How long to wait; 2m by default.');
 
 /** Ends of a live view. */
 export const LIVE_FLAGS = {
   count: option(takes.integer('End after this many.', { min: 1 })),
-  waitTimeout: option(takes.text('End after this time; no limit by default.'), '<duration>'),
+  waitTimeout: duration('End after this time; no limit by default.'),
 } as const;
-
-/** Milliseconds of `--wait-timeout`. Throws `usage`. */
-export function waitTimeout(typed = DEFAULT_WAIT): number {
-  return parseDuration(typed, '--wait-timeout');
-}
 
 /** What `look` found, or undefined when time is over. */
 export async function awaited<T>(
@@ -32,11 +27,6 @@ export async function awaited<T>(
 ): Promise<T | undefined> {
   const { waitFor } = await import('../../events/poll.ts');
   return waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
-}
-
-/** Milliseconds of the `--wait-timeout` of a live view; undefined for ever. Throws `usage`. */
-export function liveFor(typed: string | undefined): number | undefined {
-  return typed === undefined ? undefined : parseDuration(typed, '--wait-timeout');
 }
 
 /** What `events` needs of this run. */

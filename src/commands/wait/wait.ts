@@ -13,7 +13,7 @@ import type { Row } from '../../terminal/view.ts';
 import { CARD_COLUMNS, card, cardPage } from '../cards/cards.ts';
 import { TRANSACTION_COLUMNS } from '../tx/transactions.ts';
 import { showsWallet } from '../wallet/wallet.ts';
-import { awaited, WAIT_TIMEOUT, waitTimeout } from './flags.ts';
+import { awaited, USUAL_WAIT, WAIT_TIMEOUT } from './flags.ts';
 
 interface Until<T> {
   /** `card_1`, `the wallet`. */
@@ -21,7 +21,7 @@ interface Until<T> {
   /** Conditions that must all hold. */
   readonly until: readonly string[];
   readonly shape: Shape;
-  readonly waitTimeout: string | undefined;
+  readonly waitTimeout: number | undefined;
   readonly read: (signal: AbortSignal) => Promise<T>;
   /** Nothing of it can change any more. */
   readonly isFinal?: (record: T) => boolean;
@@ -29,9 +29,8 @@ interface Until<T> {
 
 /** The record once it is as asked for. Throws `wait_expired` with the value it had last. */
 async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
-  const { shape, until } = asked;
+  const { shape, until, waitTimeout: timeoutMs = USUAL_WAIT } = asked;
   const test = allOf(until, { shape, flag: '--until', now: () => ctx.api.serviceNow() });
-  const timeoutMs = waitTimeout(asked.waitTimeout);
   let last: T | undefined;
   let isFinal = false;
   const look = async (signal: AbortSignal) => {
@@ -134,10 +133,9 @@ export const waitTransaction = command({
     'A settlement': 'wait tx --card card_1 --type settlement --wait-timeout 5m',
     'A new decline of $59': "wait tx --type decline --since now --until 'amount=59'",
   },
-  async run(ctx, { card, type, since, until, waitTimeout: typed }) {
+  async run(ctx, { card, type, since, until, waitTimeout: timeoutMs = USUAL_WAIT }) {
     const now = () => ctx.api.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
-    const timeoutMs = waitTimeout(typed);
     const reader = await ctx.api.reader();
     let newest: Transaction | undefined;
     const look = async (signal: AbortSignal) => {

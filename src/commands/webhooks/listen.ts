@@ -1,11 +1,10 @@
 /** Listening for events: a receiver, its subscription where the service can reach it, and what ends the session. */
 
-import { parseDuration } from '../../app/globals.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, type Test } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { columnsOf, countOf, rowsListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { argument, type FlagValues, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
+import { argument, duration, type FlagValues, local, maybe, option, takes, tells } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
 import { stoppedBy } from '../../cli/run.ts';
 import { EVENTS, eventsMatching, matchesEvent } from '../../contract/events.ts';
@@ -18,7 +17,7 @@ import { patient, pollTimes } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
-import { LIVE_FLAGS, liveFor, waitingOf } from '../wait/flags.ts';
+import { LIVE_FLAGS, waitingOf } from '../wait/flags.ts';
 import { checkPatterns } from './subscriptions.ts';
 import { SECRET_FILES_IF_ANY, secretsFor } from './verify.ts';
 
@@ -306,14 +305,13 @@ export const listenWebhooks = command({
     'Into a program of yours': 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --wait-timeout 1s',
     'While a test runs': 'webhooks listen -o ndjson -- ./checkout.sh',
   },
-  async run(ctx, { reap, forwardTo, until, count, waitTimeout: typed, event: events, ...more }) {
+  async run(ctx, { reap, forwardTo, until, count, waitTimeout: forMs, event: events, ...more }) {
     if (reap) {
       const reaped = (await sandboxHere(ctx)) === undefined ? [] : await endAbandoned(ctx);
       return { listing: undefined, reaped, exit: () => 0 };
     }
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
     const { trustedBy } = await import('../../platform/trust.ts');
-    const forMs = liveFor(typed);
     const targets = (forwardTo ?? []).map(each => {
       const target = targetOf(each);
       if (target === undefined)
@@ -362,8 +360,6 @@ export const listenWebhooks = command({
       : { listing, exit, noun: 'event', columns: RECEIVED_COLUMNS },
 });
 
-const DEFAULT_WAIT = '30s';
-
 export const expectEvents = command({
   path: 'webhooks expect',
   summary: 'Check that an event arrives, and optionally no other',
@@ -383,7 +379,7 @@ export const expectEvents = command({
   args: { event: argument(takes.text('Event, or a pattern such as card.*')) },
   flags: {
     where: CONDITIONS,
-    waitTimeout: option(takes.text(`How long to wait; ${DEFAULT_WAIT} by default.`), '<duration>'),
+    waitTimeout: duration('How long to wait; 30s by default.'),
     count: option(takes.integer('How many must come; 1 by default.', { min: 1 })),
     noOther: option(takes.flag('Fail if any other event comes within the time.')),
     ...SESSION_FLAGS,
@@ -393,9 +389,8 @@ export const expectEvents = command({
     'That a test makes a card': "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh",
     'Two, and nothing else': 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
   },
-  async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...options }) {
+  async run(ctx, { event: pattern, where = [], waitTimeout: forMs = 30 * SECOND, count = 1, noOther, ...options }) {
     checkPatterns([pattern]);
-    const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
     const isMeant = meaning(pattern, where, () => ctx.api.serviceNow());
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
