@@ -16,6 +16,8 @@ import {
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Reading, sql, type Transaction } from './database.ts';
+import { intentDigestOf } from './digest.ts';
+import type { Op } from './records.ts';
 
 /** What a line may tell; no secrets, no labels. */
 export interface ChainFacts {
@@ -165,11 +167,7 @@ export async function checkChain(
         and c.operation in ('cards.create', 'cards.fund')) as moved
       from op o left join approval_request r on r.op = o.id where account = ${account}`,
   );
-  const listed = await tx.all<{ person: string; key: string }>(
-    sql`select person, key from approver where account in (${account}, '')`,
-  );
-  const known = listed.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`));
-  const ever = [...approvers, ...known.filter(each => each !== undefined)];
+  const ever = [...approvers, ...(await everListed(tx, account))];
   const counted = new Map<string, number>();
   for (const { id, state, day, total, moved, request, by_role: role } of ops) {
     const planned = begun.get(id);
@@ -180,11 +178,9 @@ export async function checkChain(
     }
     const wasSent = state === 'open' || Number(moved ?? 0) > 0;
     if (request !== null && wasSent) {
-      const given = await tx.all<Approval>(sql`select keyid, signature from approval where op = ${id}`);
-      const { persons, refused } = countApprovals(request, given, { approvers: ever, requester: role || undefined });
+      const { refused, isEnough } = await approvalsGiven(tx, { id, request, role }, ever);
       for (const why of refused) flaws.push({ what: `an approval of ${id} does not count: ${why}`, op: id });
-      if (persons.length < readRequest(request, id).needed)
-        flaws.push({ what: `${id} was held for approval and opened without it`, op: id });
+      if (!isEnough) flaws.push({ what: openedWithout(id), op: id });
     }
     if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
     else if (planned.changes !== (await plannedDigest(tx, id)))
@@ -203,10 +199,80 @@ export async function checkChain(
   for (const [day, cents] of counted)
     if ((used.get(day) ?? 0) < cents)
       flaws.push({ what: `less is counted against the limits of ${day} than its operations have taken` });
+  flaws.push(...(await intentFlaws(tx, account)));
   const oldest = (await tx.now()) - KEPT_MS;
   for (const [id, { at }] of begun)
     if (at >= oldest) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });
   return { lines, flaws };
+}
+
+/** Whoever is listed, or was. */
+async function everListed(tx: Reading, account: string): Promise<readonly Approver[]> {
+  const listed = await tx.all<{ person: string; key: string }>(
+    sql`select person, key from approver where account in (${account}, '')`,
+  );
+  const known = listed.map(({ person, key }) => readApproverLine(`${person} ed25519 ${key}`));
+  return known.filter(each => each !== undefined);
+}
+
+/** The approvals of an op that was held: why some do not count, and whether enough do. `role`: who has asked, where the database says it. */
+async function approvalsGiven(
+  tx: Reading,
+  { id, request, role }: { readonly id: string; readonly request: string; readonly role: string | null },
+  approvers: readonly Approver[],
+) {
+  const given = await tx.all<Approval>(sql`select keyid, signature from approval where op = ${id}`);
+  const { persons, refused } = countApprovals(request, given, { approvers, requester: role || undefined });
+  return { refused, isEnough: persons.length >= readRequest(request, id).needed };
+}
+
+const openedWithout = (op: string) => `${op} was held for approval and opened without it`;
+
+/** Names that lead to no change of theirs any more, or to another one. */
+async function intentFlaws(tx: Reading, account: string): Promise<readonly ChainFlaw[]> {
+  const named = await tx.all<{ op: string; intent: string; digest: string; key: string | null; kept: string | null }>(
+    sql`select c.op, c.intent, c.digest, o.given_key as key, i.digest as kept from change c join op o on o.id = c.op
+      left join intent i on i.account = o.account and i.name = c.intent and i.op = c.op and i.n = c.n
+      where o.account = ${account} and c.intent is not null and c.state not in ('refused', 'not_sent')`,
+  );
+  const isKept = ({ digest, key, kept }: (typeof named)[number]) => kept === intentDigestOf(digest, key ?? undefined);
+  return named
+    .filter(each => !isKept(each))
+    .map(({ op, intent }) => ({ what: `the intent ${JSON.stringify(intent)} does not lead to ${op}`, op }));
+}
+
+/**
+ * For an op that is taken up: throws `check_failed` where its changes are not those that it was begun with, or where it was held and
+ * opened without approval. Somebody has changed the journal by SQL then.
+ */
+export async function refuseAltered(
+  tx: Reading,
+  { id, account, state }: Pick<Op, 'id' | 'account' | 'state'>,
+  approvers: readonly Approver[],
+): Promise<void> {
+  const [begun] = await tx.all<{ line: string }>(
+    sql`select line from audit where account = ${account} and line like '%"event":"begun"%'
+      and line like ${`%"op":"${id}"%`}`,
+  );
+  const [held] = await tx.all<{ request: string; role: string | null }>(
+    sql`select request, by_role as role from approval_request where op = ${id}`,
+  );
+  const isOpened = held !== undefined && state !== 'pending';
+  const ever = isOpened ? [...approvers, ...(await everListed(tx, account))] : [];
+  const isSame = begun !== undefined && readLine(begun.line)?.changes === (await plannedDigest(tx, id));
+  const isApproved = !isOpened || (await approvalsGiven(tx, { id, ...held }, ever)).isEnough;
+  const what = isSame
+    ? isApproved
+      ? undefined
+      : openedWithout(id)
+    : `the changes of ${id} are not those that were begun`;
+  if (what === undefined) return;
+  throw new CliError('check_failed', {
+    message: `${what}: something else has changed the journal. Nothing was sent`,
+    hint: 'cardwright journal check',
+    outcome: 'not_sent',
+    op: id,
+  });
 }
 
 function readLine(line: string): (ChainFacts & { readonly seq: number; readonly at: number }) | undefined {

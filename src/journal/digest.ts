@@ -35,7 +35,12 @@ export function rowDigest(row: DigestedRow): string {
  * Digest of what a caller's name stands for: the one change, and the caller's idempotency key where one is given.
  */
 export function intentDigest(row: DigestedRow, key: string | undefined): string {
-  const change = inputDigest([row]);
+  return intentDigestOf(rowDigest(row), key);
+}
+
+/** Of the digest of its row. */
+export function intentDigestOf(digest: string, key: string | undefined): string {
+  const change = Buffer.from(digest, 'base64').toString('hex');
   return key === undefined ? change : hash('sha256', `${change}\n${key}`);
 }
 

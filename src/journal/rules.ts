@@ -31,7 +31,7 @@ import {
   strictest,
 } from '../limits/limits.ts';
 import { journalId } from './account.ts';
-import { appendLine, outcomeDigest, signedChanges } from './chain.ts';
+import { appendLine, outcomeDigest, refuseAltered, signedChanges } from './chain.ts';
 import { addEvent, lockedOp, unknownOp } from './changes.ts';
 import { type Claimed, type ClaimRules, moment } from './claim.ts';
 import { type Database, type Reading, sql } from './database.ts';
@@ -145,6 +145,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       return pendingError(request, text, { persons: [], refused: [], needed: why.needed });
     },
     async resume(tx, op, changes) {
+      if (op.finished === undefined) await refuseAltered(tx, op, await approversOf(tx, op.account, settings));
       const open = changes.flatMap(({ state, operation, input, amount }) =>
         state === 'planned' ? [{ operation, input, amount: cents(amount) }] : [],
       );

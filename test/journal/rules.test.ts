@@ -8,6 +8,7 @@ import { checkChain } from '../../src/journal/chain.ts';
 import { finishOp, settle, takeOp } from '../../src/journal/changes.ts';
 import { type ClaimResult, claim, type Draft } from '../../src/journal/claim.ts';
 import { type Database, type Sql, sql, type Transaction } from '../../src/journal/database.ts';
+import { rowDigest } from '../../src/journal/digest.ts';
 import { selfOf } from '../../src/journal/holder.ts';
 import { openPostgres } from '../../src/journal/postgres.ts';
 import type { Change } from '../../src/journal/records.ts';
@@ -331,6 +332,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       await begin(opened);
       await colleague.transaction(tx => tx.run(sql`update op set state = 'open' where id = ${opened.id}`));
       expect((await flaws()).join()).toContain(`${opened.id} was held for approval and opened without it`);
+      expect((await refusal(take(opened.id)))?.message).toContain('was held for approval and opened without it');
       // A signature of nobody, and one that is of other bytes, approve nothing.
       const { signature } = signRequest('other bytes', bo.privateKey);
       for (const keyid of [bo.keyid, 'nobody'])
@@ -341,8 +343,28 @@ describe.each(['sqlite', 'postgres'] as const)('%s', engine => {
       expect(forged).toContain('the signature of bo does not fit');
       expect(forged).toContain('the key nobody is not among the approvers');
       expect(forged).toContain('was held for approval and opened without it');
-      const done = draft([100]);
+      expect((await refusal(take(opened.id)))?.kind).toBe('check_failed');
       limits = [];
+      const begun = draft([100, 200]);
+      await begin(begun);
+      await forge(sql`update op set lease = 0, process = '' where id = ${begun.id}`);
+      await forge(sql`update change set request = ${request} where op = ${begun.id} and n = 2`);
+      const altered = await refusal(take(begun.id));
+      expect([altered?.kind, altered?.facts.outcome]).toEqual(['check_failed', 'not_sent']);
+      const [one, other] = [draft([100]), draft([100])];
+      for (const [each, intent] of [[one, 'o1'] as const, [other, 'o2'] as const]) {
+        const named = { operation: 'cards.create', input: { bin_id: 'bin_1' }, intent, row: 1 } as const;
+        const digest = rowDigest(named);
+        await begin({ ...each, rows: [named], changes: each.changes.map(planned => ({ ...planned, intent, digest })) });
+      }
+      expect((await flaws()).filter(each => each.includes('the intent'))).toEqual([]);
+      await forge(sql`update intent set name = 'gone' where name = 'o1'`);
+      await forge(sql`update intent set digest = 'x' where name = 'o2'`);
+      expect((await flaws()).filter(each => each.includes('the intent'))).toEqual([
+        `the intent "o1" does not lead to ${one.id}`,
+        `the intent "o2" does not lead to ${other.id}`,
+      ]);
+      const done = draft([100]);
       await finish(await begin(done));
       await colleague.transaction(tx => tx.run('update spent set spent = 0, held = 0'));
       expect((await flaws()).join()).toContain('less is counted against the limits of');
