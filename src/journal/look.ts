@@ -99,7 +99,7 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
     };
   }
   const where = `cards of ${binId} with the marker ${marker}`;
-  const { cards, unreadable, incomplete } = await work.marked(marker, binId);
+  const { cards, unreadable, unmarked, incomplete } = await work.marked(marker, binId);
   const ids = cards.map(card => String(card['id']));
   if (ids.length > 1) return { found: 'several', text: `${where}: ${ids.join(', ')}`, cards };
   if (ids.length === 1) return { found: 'there', text: `${where}: ${ids[0]}`, cards, result: cards[0] };
@@ -122,7 +122,16 @@ async function lookForCard(work: Work, change: Change): Promise<Look> {
   }
   // A service may drop a marker, and its wallet speaks all the same.
   const isStill = wallet === undefined || wallet.change === 0;
-  return { found: isStill ? 'not there' : 'cannot tell', text: none, letsRefusalStand: isStill, moved };
+  const other = unmarked.find(card => mayBeIt(card, change, now));
+  const others = other === undefined ? '' : `; ${String(other['id'])} was made about then and carries no marker`;
+  const found = isStill ? 'not there' : 'cannot tell';
+  return { found, text: `${none}${others}`, letsRefusalStand: isStill, isClear: others === '', moved };
+}
+
+/** A card without a marker that was made about then, and in which nothing is otherwise than was asked for. */
+function mayBeIt(card: Values, { input, lastSentAt }: Change, now: number): boolean {
+  const isThen = Date.parse(String(card['created_at'])) <= (lastSentAt ?? now) + RECENT;
+  return isThen && fixedDifferences(card, { ...input, metadata: undefined }).length === 0;
 }
 
 /** The card that the answer named, where it carries the marker, or without one is all that was asked for. It may be of another BIN. */
@@ -368,10 +377,12 @@ function money(value: number, what: string): Cents {
 
 /**
  * Whether only a request that is still on its way can hide what was not found. What is spent or paid back hides a transfer where its
- * card alone is read, as in a file: that is never sent again because a person lets it be.
+ * card alone is read, as in a file, and a young card without a marker may be the one of a create: that is never sent again because a
+ * person lets it be.
  */
-export function showsAll({ found, moved }: Look, { operation }: Change): boolean {
-  return found === 'not there' && (rowOf(operation).transfer === undefined || moved?.wallet !== undefined);
+export function showsAll({ found, isClear, moved }: Look, { operation }: Change): boolean {
+  const isPlain = rowOf(operation).transfer === undefined ? isClear !== false : moved?.wallet !== undefined;
+  return found === 'not there' && isPlain;
 }
 
 /** Whether a reading speaks for a change, whatever was answered, or an earlier one did: it is there, or a balance has moved by its amount. */

@@ -67,6 +67,8 @@ export interface Look {
   readonly isFinal?: boolean | undefined;
   /** Nothing could be read: it takes nothing away from what an earlier look has seen. */
   readonly isUnread?: boolean | undefined;
+  /** False: a card without a marker may be the one of the create. */
+  readonly isClear?: boolean | undefined;
   /** Nothing that could be read speaks for the change: a refusal is believed. */
   readonly letsRefusalStand?: boolean | undefined;
   /** What is there: the card, or the balances of a transfer. */

@@ -27,12 +27,16 @@ export async function verify(work: Work, changes: readonly Change[], wallet: num
   );
   const recorded = creates.flatMap(({ n, evidence: { duplicate } }) => (duplicate ? duplicateNotes(n, duplicate) : []));
   const remarks: string[] = [];
-  const unread = (thrown: unknown): Compared => {
-    remarks.push(`it could not be verified: ${failedReading(thrown).message}`);
-    return { ...NOTHING, unclear: creates.filter(isRefused) };
-  };
   // What a person has decided is not compared.
   const marked = creates.filter(({ evidence }) => evidence.unmarked !== true && evidence.via !== 'person');
+  const unread = (thrown: unknown): Compared => {
+    remarks.push(`it could not be verified: ${failedReading(thrown).message}`);
+    const answered = marked.filter(({ state }) => state === 'done' && !work.alone);
+    // A resume reads the card of the answer first.
+    for (const change of answered) change.evidence = { ...change.evidence, made: change.card };
+    const missing = answered.map(change => ({ change, reason: 'it was answered, and no reading has shown its card' }));
+    return { ...NOTHING, missing, unclear: creates.filter(isRefused) };
+  };
   const comparing = async () =>
     work.alone ? verifyOne(work, creates[0]) : compareCards(work, marked, await isCurrent(work, creates));
   const listed = creates.length === 0 ? NOTHING : await comparing().catch(unread);

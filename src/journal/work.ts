@@ -2,6 +2,7 @@
 import { CALLS, type WriteName } from '../contract/calls.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
+import { RECENT } from '../contract/spans.ts';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
@@ -16,6 +17,8 @@ interface CardsWithMarker {
   readonly cards: readonly Values[];
   /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
   readonly unreadable: readonly string[];
+  /** Cards as young that carry no marker of cardwright: a service may drop it. */
+  readonly unmarked: readonly Values[];
   /** Why the list may be incomplete: that a card is not in it shows nothing. */
   readonly incomplete?: string | undefined;
 }
@@ -168,8 +171,8 @@ export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex
   }
 
   return async (marker, binId) => {
-    const { byMarker, unreadable, incomplete } = await nextReading(binId);
-    return { cards: byMarker.get(marker) ?? [], unreadable, incomplete };
+    const { byMarker, ...facts } = await nextReading(binId);
+    return { cards: byMarker.get(marker) ?? [], ...facts };
   };
 }
 
@@ -183,10 +186,13 @@ async function readWhole(reader: Reader, plan: MarkedPlan, binId: string): Promi
 
 async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {
   const byMarker = new Map<string, Values[]>();
-  const unmarked: string[] = [];
+  const unshown: string[] = [];
+  const unmarked: Values[] = [];
   const keep = (card: Values & { readonly metadata?: Readonly<Record<string, string>> | null | undefined }) => {
     const marker = card.metadata?.[MARKER_KEY];
     if (marker?.startsWith(plan.prefix)) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
+    const isYoung = Date.parse(String(card['created_at'] ?? '')) >= plan.since - RECENT;
+    if (isYoung && card.metadata && marker === undefined) unmarked.push(card);
   };
   let incomplete: string | undefined;
   const onIncomplete = (why: string) => {
@@ -197,20 +203,20 @@ async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Prom
       keep(card);
       // A card made a day before the plan cannot be ours, however far the clocks are apart.
       const old = Date.parse(card.created_at ?? '') < plan.since - DAY;
-      if (card.metadata === undefined && !old) unmarked.push(card.id);
+      if (card.metadata === undefined && !old) unshown.push(card.id);
     }
   }
   // A list that carries no metadata: the cards that are young enough are read one by one.
-  if (unmarked.length > MOST_SINGLE_READS) {
+  if (unshown.length > MOST_SINGLE_READS) {
     throw new CliError('contract_mismatch', {
-      message: `the list of cards carries no metadata, and ${unmarked.length} are too many to read one by one`,
+      message: `the list of cards carries no metadata, and ${unshown.length} are too many to read one by one`,
     });
   }
   const unreadable: string[] = [];
-  for (const id of unmarked) {
+  for (const id of unshown) {
     const card = await reader.read('cards.get', { card_id: id });
     keep(card);
     if (card.metadata === undefined || card.metadata === null) unreadable.push(id);
   }
-  return { byMarker, unreadable, incomplete };
+  return { byMarker, unreadable, unmarked, incomplete };
 }

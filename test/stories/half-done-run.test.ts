@@ -4,20 +4,20 @@ import { expect, it } from 'vitest';
 import { RunTally } from '../../src/cli/bulk/results.ts';
 import { world } from '../support/world.ts';
 
-it('a look at a run that was not verified leaves it as it is', async () => {
+it('a file whose cards were not compared is unknown, and a look at it leaves it as it is', async () => {
   await using here = await world({ wallet: 1000 });
   await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
   const fault = { match: { operation: 'cards.list' }, action: { kind: 'status', code: 500 }, times: 9 };
   await here.run('sandbox faults add -', { stdin: JSON.stringify([fault]) });
   const quick = { onPause: () => undefined, longestPause: 60_000 };
   const { code, err } = await here.run('cards create --file rows.csv --yes', quick);
-  expect(code, err).toBe(15);
+  expect(code, err).toBe(11);
   await here.run('sandbox faults clear --yes');
   const [op = ''] = /op_\w{26}/.exec(err) ?? [];
   const state = async () => JSON.parse((await here.run('ops list --json')).out).data[0].state;
   const before = await state();
   expect((await here.run(`ops resume ${op} --dry-run`)).code).toBe(0);
-  expect([before, await state()]).toEqual(['unacknowledged', 'unacknowledged']);
+  expect([before, await state()]).toEqual(['unknown', 'unknown']);
   expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
   expect(await state()).toBe('finished');
 });

@@ -187,6 +187,18 @@ describe('cards lease', () => {
     expect(code).toBe(130);
     expect((await cards(here)).filter(({ status }) => status !== 'terminated')).toEqual([]);
   });
+  it.each([
+    [2, 0, ''],
+    [3, 15, 'cards.create is done, and card_1 is terminated; the program was not run'],
+  ])('whose %ith reading does not show the card yet ends with %i, and leaves nothing', async (nth, ends, says) => {
+    await using here = await world();
+    const late = { match: { operation: 'cards.get', nth }, phase: 'before', action: { kind: 'status', code: 404 } };
+    await here.run('sandbox faults add -', { stdin: JSON.stringify([{ ...late, times: 1 }]) });
+    const { code, err } = await here.run(`${LEASE} -- true`, { onPause: () => undefined });
+    expect([code, err]).toEqual([ends, expect.stringContaining(says)]);
+    expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated', balance: 0 }]);
+  });
+
   it('hides number and CVV in the log of GitHub Actions when asked', async () => {
     await using here = await world();
     const env = { GITHUB_ACTIONS: 'true' };

@@ -121,3 +121,24 @@ test('what a reading has spoken for once is not recorded as not done, unless a p
   expect((await here.run(notDone, { ...QUICK, terminal: 100, typed: ['y'] })).code).toBe(0);
   expect(await outcomes(here, op)).toBe('not_sent');
 });
+
+test('a card without a marker that was made about then may be the one of a lost create: nothing is sent again', async () => {
+  await using here = await world({ dialect: 'keys-ignored' });
+  const lost = { match: { operation: 'cards.create' }, phase: 'before', action: { kind: 'reset' }, times: 1 };
+  await here.run('sandbox faults add -', { stdin: JSON.stringify([lost]) });
+  const { code, err } = await here.run('cards create --bin bin_1 --amount 5 --label ads', QUICK);
+  expect(code, err).toBe(11);
+  const [op = ''] = /op_\w{26}/.exec(err) ?? [];
+  const elsewhere = { env: { XDG_STATE_HOME: join(here.folder, 'elsewhere') } };
+  // Another label is another card. The wallet is as it was: somebody has paid in what it cost.
+  for (const [label, isOffered] of [['mail', true] as const, ['ads', false] as const]) {
+    const other = `cards create --bin bin_1 --amount 5 --label ${label} --no-marker`;
+    expect((await here.run(other, elsewhere)).code).toBe(0);
+    await here.run('sandbox simulate deposit --currency usdt --amount 5 --confirmations auto');
+    await here.run('sandbox clock advance --by 5m');
+    const seen = await here.run(`ops resume ${op} --yes`, QUICK);
+    expect([label, seen.code, seen.err.includes('--resend-absent')]).toEqual([label, 11, isOffered]);
+  }
+  expect((await here.run(`ops resume ${op} --resend-absent --yes`, QUICK)).code).toBe(11);
+  expect(JSON.parse((await here.run('cards list --json')).out).data).toHaveLength(2);
+});

@@ -3,13 +3,13 @@
  * with progress, signals and one exit code; and taken up again by `ops resume` (docs/design/cli.md, "Many rows").
  */
 
-import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
+import { drive, isSignal } from '../../bulk/scheduler.ts';
 import { CALLS, type WriteName } from '../../contract/calls.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { capital } from '../../core/row-words.ts';
 import type { Run } from '../../journal/run.ts';
-import type { CorrectedOutcome, PlannedRow, ResumeOptions, RowOutcome, RunPlan } from '../../journal/types.ts';
+import type { PlannedRow, ResumeOptions, RowOutcome, RunPlan } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { recordedRow } from '../../writes/audit-record.ts';
 import { tellPending } from '../../writes/guard.ts';
@@ -327,10 +327,8 @@ function driveRun(ctx: Context, driving: Driving): Shown {
     async function concluded(): Promise<CliError | undefined> {
       const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
       const signal = isSignal(reason) ? reason : undefined;
-      const { objections, remarks, ended, isWhole, corrected } = await run.finish();
-      // A second signal cuts the reading off, too.
-      const isUnread = signal !== undefined && !isWhole;
-      for (const outcome of isUnread ? uncompared(run.op, rows, held, creates) : corrected) {
+      const { objections, remarks, ended, corrected } = await run.finish();
+      for (const outcome of corrected) {
         tally.correct(outcome);
         recorded.row(recordedRow(outcome));
         if (held.has(outcome.row)) held.set(outcome.row, outcome);
@@ -382,25 +380,6 @@ function driveRun(ctx: Context, driving: Driving): Shown {
       if (summary !== undefined) ctx.ui.notice(summary);
     },
   };
-}
-
-/** No reading has shown the cards that a run has made and that was stopped; what was done before it stays as the journal has it. */
-function uncompared(
-  op: string,
-  rows: readonly DriveRow[],
-  held: ReadonlyMap<number, RowOutcome>,
-  creates: ReadonlySet<number>,
-): readonly CorrectedOutcome[] {
-  const before = new Set(rows.flatMap(({ row, earlier }) => (earlier === undefined ? [] : [row])));
-  return [...held.values()].flatMap(({ row, outcome, amount }) => {
-    if (outcome !== 'done' || !creates.has(row) || before.has(row)) return [];
-    const error = new CliError('outcome_unknown', {
-      message: 'it was answered, and the run was stopped before a reading has shown its card',
-      outcome: 'unknown',
-      op,
-    });
-    return [{ row, outcome: 'unknown', was: 'done', amount, error }];
-  });
 }
 
 /** What earlier operations moved for rows of the input is no part of the sum. */
