@@ -369,9 +369,9 @@ class Player {
         await streams.stdout.write(JSON.stringify(answer));
         return 0;
       } catch (thrown) {
-        const { outcome, op, message } = thrown as { outcome?: string; op?: string; message: string };
+        const { kind, outcome, op, message } = thrown as { [name in 'kind' | 'outcome' | 'op']?: string } & Error;
         await streams.stderr.write(`${JSON.stringify({ error: { outcome, op, message } })}\n`);
-        return { refused: 14, not_sent: 14, done: 15 }[outcome ?? ''] ?? 11;
+        return kind === 'usage' ? 2 : ({ refused: 14, not_sent: 14, done: 15 }[outcome ?? ''] ?? 11);
       } finally {
         await client.close();
       }
