@@ -81,7 +81,7 @@ export const CHALLENGE = {
 export const FINISHED_CHALLENGE: ReadonlySet<string> = new Set(
   (
     'approved success succeeded authenticated verified completed failed declined rejected expired timed_out ' +
-    'cancelled canceled'
+    'cancelled canceled used consumed'
   ).split(' '),
 );
 

@@ -101,7 +101,7 @@ export const checkJournal = command({
   ends: { check_failed: 'Something does not fit; all of it is shown.' },
   about: [
     'Follows the chain of audit lines from its beginning, holds each operation against the line that it was begun with and the one that it ended with, and reads the list of cards.',
-    'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. This finds it; it cannot keep them from it.',
+    'A colleague with the rights of an operator can change rows of a shared journal by SQL, as they hold the API key anyway. A changed operation is not resumed; this finds the rest, and cannot keep them from it.',
   ],
   examples: { 'After a restore, or from time to time': 'journal check' },
   run: async ctx => (await ctx.journal.admin()).check(),
@@ -116,7 +116,7 @@ export const checkJournal = command({
         failure: notSent(
           'check_failed',
           `${flaws.length} ${flaws.length === 1 ? 'thing does' : 'things do'} not fit in the journal of ${found.account}; the first: ${flaws[0]}`,
-          hintFor(found),
+          { hint: hintFor(found), notes: flaws.slice(1) },
         ),
       }),
     };
