@@ -11,7 +11,7 @@ import {
   type Position,
   readRecords,
 } from '../../bulk/input.ts';
-import type { Item } from '../../contract/calls.ts';
+import type { Item, WriteName } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
@@ -19,6 +19,7 @@ import { inputViolation } from '../../contract/violation.ts';
 import { CliError, notSent, usage } from '../../core/errors.ts';
 import { type Cents, cents, toCents } from '../../core/money.ts';
 import { intentFault } from '../../core/names.ts';
+import type { Values } from '../../core/objects.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import { unguardFormula } from '../../core/text.ts';
 import { inputDigest } from '../../journal/digest.ts';
@@ -180,17 +181,24 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
   const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
   for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
   if (faults.length > 0) return faults;
-  const { amount, card_id: cardId, label } = values;
   return {
-    row: record.row,
-    operation: rules.operation,
-    input: values,
-    ...(typeof amount === 'number' && { amount: amount as Cents }),
-    ...(typeof cardId === 'string' && { cardId }),
-    ...(typeof label === 'string' && { label }),
+    ...changeOf(record.row, rules.operation, values),
     ...(typeof intent === 'string' && { intent }),
     // Another BIN may be the best one when the file is run again.
     ...(asked && { asked }),
+  };
+}
+
+/** A row of a run; its card, amount and label are those of its request. */
+export function changeOf(row: number, operation: WriteName, input: Values): PlannedRow {
+  const { amount, card_id: cardId, label } = input;
+  return {
+    row,
+    operation,
+    input,
+    ...(typeof amount === 'number' && { amount: amount as Cents }),
+    ...(typeof cardId === 'string' && { cardId }),
+    ...(typeof label === 'string' && { label }),
   };
 }
 
@@ -289,8 +297,6 @@ export interface ReadRows {
   /** How the input is called in messages. */
   readonly name: string;
   readonly rows: readonly PlannedRow[];
-  /** Sum of their amounts. */
-  readonly total: Cents;
   /** Wrong rows that `--keep-going` leaves out. */
   readonly skipped: readonly RowOutcome[];
   /** Cards that were chosen but are in a state that the operation does not start from; of a selection. */
@@ -369,10 +375,11 @@ export function readAs(
   const counted = rows.length + skipped.length;
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeatsIn(operation, rows)];
-  return { name, rows, total: totalOf(rows), skipped, found, digest: inputDigest(rows), aimed: false };
+  return { name, rows, skipped, found, digest: inputDigest(rows), aimed: false };
 }
 
-function totalOf(rows: readonly PlannedRow[]): Cents {
+/** Sum of the amounts. */
+export function totalOf(rows: readonly { readonly amount?: number | undefined }[]): Cents {
   return cents(rows.reduce((sum, { amount = 0 }) => sum + amount, 0));
 }
 
@@ -413,7 +420,6 @@ export function withoutDone(read: ReadRows, uses: ReadonlyMap<number, EarlierUse
   return {
     ...read,
     rows,
-    total: totalOf(rows),
     skipped: [...read.skipped, ...done],
     found: [...read.found, `${many} done before under the same intent: nothing is sent for them.`],
     digest: inputDigest(rows),

@@ -20,7 +20,7 @@ import { showPlanned } from '../dry-run.ts';
 import { countOf, rowsListing } from '../listing.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { DONE_IDS, RESULT_COLUMNS, RunTally, resultRow, rowsOf, runOverview } from './results.ts';
-import { type ReadRows, readAs, readRows, withoutDone } from './rows.ts';
+import { changeOf, type ReadRows, readAs, readRows, totalOf, withoutDone } from './rows.ts';
 import { selectRows } from './selection.ts';
 
 const RESULTS = { noun: 'row', ...DONE_IDS, columns: RESULT_COLUMNS } as const;
@@ -39,7 +39,7 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     return noRows(ctx, `${read.found[0]} There is nothing to do.`, leftOutCount(read.leftOut));
   }
   const command = operation.replace('.', ' ');
-  const intent = intentOf(operation, read.rows.length, read.total);
+  const intent = intentOf(operation, read.rows.length, totalOf(read.rows));
   return runRows(ctx, { command, intent, read, keepGoing, noMarker, concurrency, maxTotal, again });
 }
 
@@ -77,7 +77,8 @@ export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const uses = await journal.earlierUses(planFor(given));
   const wanted = { ...given, read: withoutDone(given.read, uses) };
   const { read, intent, keepGoing, concurrency, maxTotal } = wanted;
-  const { rows, total, skipped, leftOut } = read;
+  const { rows, skipped, leftOut } = read;
+  const total = totalOf(rows);
   const showBefore = () => journal.shown(uses.values());
   if (rows.length === 0) return nothingToSend(ctx, read, showBefore);
   return sendRows(ctx, planFor(wanted), {
@@ -175,7 +176,8 @@ function planFor({ command, read, noMarker, again, phased = false }: RowsToRun):
  * must find it there, or go on with what it covers.
  */
 async function noticeSum(ctx: Context, { read, keepGoing }: RowsToRun): Promise<Cents | undefined> {
-  const { total, rows } = read;
+  const { rows } = read;
+  const total = totalOf(rows);
   const [counted = '', ...lines] = read.found;
   const [operation] = operationsOf(rows);
   const isBack = rows.some(row => row.operation === 'cards.withdraw');
@@ -244,9 +246,7 @@ function rowsOfIds(operation: BulkOperation, ids: readonly string[], input: Bulk
       hint: `cardwright ${operation.replace('.', ' ')} --help`,
     });
   const moved = amount === undefined ? {} : { amount };
-  const rows = ids.map((cardId, at) => {
-    return { row: at + 1, operation, input: { card_id: cardId, ...moved }, cardId, ...moved };
-  });
+  const rows = ids.map((card_id, at) => changeOf(at + 1, operation, { card_id, ...moved }));
   const read = readAs('standard input', operation, rows);
   return ids.length === 0 ? { ...read, found: ['Standard input holds no ids.'] } : read;
 }
@@ -400,7 +400,7 @@ export async function resumeRows(
   const { command, changes } = seen;
   const operations = new Set(changes.map(({ operation }) => operation));
   const [operation = command] = operations;
-  const total = cents(changes.reduce((sum, { amount }) => sum + amount, 0));
+  const total = totalOf(changes);
   const admitted = await ctx.journal.pipeline.admit({
     audited: { event: 'run', operation, rows: changes.length, op, ...(total > 0 && { amount: toUsd(total) }) },
     operations,

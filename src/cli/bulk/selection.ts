@@ -18,7 +18,7 @@ import { pagesWithProgress } from '../listing.ts';
 import { quote } from '../parsing/values.ts';
 import { wholeCards } from '../recent-cards.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
-import { type ReadRows, wrongRow, wrongRows } from './rows.ts';
+import { changeOf, type ReadRows, wrongRow, wrongRows } from './rows.ts';
 
 type Card = Item<'cards.list'>;
 
@@ -39,7 +39,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
   const wrong: RowOutcome[] = [];
-  let [there, frozen, total] = [0, 0, 0];
+  let [there, frozen] = [0, 0];
   for (const card of found) {
     const moved = to === undefined ? amount : movedTo(operation, { card, to });
     if (moved === 0) {
@@ -52,15 +52,8 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
       wrong.push(wrongRow(row, `${card.id}: ${text}`, card.id));
       continue;
     }
-    rows.push({
-      row,
-      operation,
-      input: { card_id: card.id, ...(moved !== undefined && { amount: moved }) },
-      cardId: card.id,
-      ...(moved !== undefined && { amount: moved }),
-      ...(to !== undefined && { aim: to }),
-    });
-    total = cents(total + (moved ?? 0));
+    const input = { card_id: card.id, ...(moved !== undefined && { amount: moved }) };
+    rows.push({ ...changeOf(row, operation, input), ...(to !== undefined && { aim: to }) });
     if (moved !== undefined && card.status === 'frozen') frozen += 1;
     if (lines.length < SHOWN_CARDS) lines.push(cardLine(operation, card, moved));
   }
@@ -82,7 +75,6 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     name,
     found: [counted.join(' '), ...lines],
     rows,
-    total: cents(total),
     skipped: wrong,
     leftOut: leftOut.length,
     digest: inputDigest([{ operation, input: { where: [...where].sort(), idle, to, amount } }]),
@@ -127,7 +119,8 @@ function movedTo(operation: BulkOperation, { card, to }: { readonly card: Card; 
   return cents(Math.max(0, operation === 'cards.fund' ? to - balance : balance - to));
 }
 
-function amountFault(operation: BulkOperation, amount: Cents): string | undefined {
+/** What is wrong with an amount of the operation. */
+export function amountFault(operation: BulkOperation, amount: Cents): string | undefined {
   const row = OPERATIONS[operation];
   const field = 'body' in row ? row.body.amount : undefined;
   const fault = field === undefined ? undefined : violation(field, toUsd(amount));

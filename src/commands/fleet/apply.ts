@@ -2,6 +2,7 @@
 
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { RESULT_COLUMNS } from '../../cli/bulk/results.ts';
+import { changeOf } from '../../cli/bulk/rows.ts';
 import { noRows, resumeRows, sendRows } from '../../cli/bulk/run.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -305,24 +306,23 @@ function rowsOfSteps(steps: readonly NumberedStep[], { wishes }: Fleet): readonl
       if (step.do === 'create') return other.do === 'freeze' && other.card === step.instead;
       return step.do === 'unfreeze' && other.do === 'fund' && other.card === step.card;
     });
+    const { input, ...parts } = partsOf(step, tops.get(step.name));
     return {
-      row: step.row,
-      operation: `cards.${step.do}`,
+      ...changeOf(step.row, `cards.${step.do}`, input),
       phase: step.phase * PHASE + (isLater ? 1 : 0),
       ...(needs.length > 0 && { needs: needs.map(({ row }) => row) }),
-      ...partsOf(step, tops.get(step.name)),
+      ...parts,
     };
   });
 }
 
-function partsOf(step: NumberedStep, topUpTo: PlannedRow['aim']): Omit<PlannedRow, 'row' | 'operation'> {
+type Parts = Pick<PlannedRow, 'input' | 'keyChain' | 'aim' | 'marker'>;
+
+function partsOf(step: NumberedStep, topUpTo: PlannedRow['aim']): Parts {
   if (step.do === 'create') return createParts(step.key, step.body);
-  if (step.do !== 'fund' && step.do !== 'withdraw') return { input: { card_id: step.card }, cardId: step.card };
-  const amount = toCents(step.amount);
+  if (step.do !== 'fund' && step.do !== 'withdraw') return { input: { card_id: step.card } };
   return {
-    input: { card_id: step.card, amount },
-    cardId: step.card,
-    amount,
+    input: { card_id: step.card, amount: toCents(step.amount) },
     keyChain: chainOf(step.key),
     // A top-up never goes above `topUpTo`, a withdrawal never below 0, whatever somebody else has sent meanwhile.
     aim: step.do === 'fund' ? topUpTo : toCents(0),
@@ -330,20 +330,17 @@ function partsOf(step: NumberedStep, topUpTo: PlannedRow['aim']): Omit<PlannedRo
 }
 
 /** Money as cents; the marker is put in by the journal, which looks for it. */
-function createParts(key: string, body: CreateBody): Omit<PlannedRow, 'row' | 'operation'> {
+function createParts(key: string, body: CreateBody): Parts {
   const { amount: usd, spending_limit: limit, auto_freeze_at: freezeAt, metadata, ...rest } = body;
   const { [MARKER_KEY]: marker, ...own } = metadata;
-  const amount = toCents(usd);
   return {
     input: {
       ...rest,
-      amount,
+      amount: toCents(usd),
       ...(limit !== undefined && { spending_limit: toCents(limit) }),
       ...(freezeAt !== undefined && { auto_freeze_at: toCents(freezeAt) }),
       metadata: own,
     },
-    amount,
-    ...(body.label !== undefined && { label: body.label }),
     keyChain: chainOf(key),
     marker,
   };

@@ -8,16 +8,15 @@ import {
   withdrawnBy,
 } from '../../books/policy.ts';
 import type { CardRow } from '../../books/rows.ts';
-import { wrongRow } from '../../cli/bulk/rows.ts';
+import { changeOf, wrongRow } from '../../cli/bulk/rows.ts';
+import { amountFault } from '../../cli/bulk/selection.ts';
 import type { Context, Shown } from '../../cli/context.ts';
 import { countOf } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { option, RUN_ANSWER, takes } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
-import { OPERATIONS } from '../../contract/operations.ts';
-import { violation } from '../../contract/violation.ts';
 import { type CliError, notSent, usage } from '../../core/errors.ts';
-import { dollars, parseAmount, toUsd } from '../../core/money.ts';
+import { dollars, parseAmount } from '../../core/money.ts';
 import { capital } from '../../core/row-words.ts';
 import { sameCommandWith } from '../../core/shell-quote.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
@@ -73,7 +72,6 @@ export const applyPolicy = command({
     const { noRows, runRows } = await import('../../cli/bulk/run.ts');
     const { inputDigest } = await import('../../journal/digest.ts');
     const { rows, skipped, changes } = rowsOf(planned);
-    const total = withdrawnBy(changes);
     const counted = countedText(changes);
     if (rows.length === 0 && skipped.length === 0)
       return noRows(ctx, `No rule of ${named.name} changes a card. There is nothing to do.`);
@@ -87,7 +85,6 @@ export const applyPolicy = command({
       read: {
         name: named.name,
         rows,
-        total,
         skipped,
         found: [
           `${counted}: ${named.name}.`,
@@ -142,22 +139,19 @@ function rowsOf({ changes, over }: JudgedAgain) {
   let row = 0;
   for (const change of changes) {
     const { operation, card, amount, keep } = change;
-    const fault = amount === undefined ? undefined : violation(OPERATIONS['cards.withdraw'].body.amount, toUsd(amount));
+    const fault = amount === undefined ? undefined : amountFault('cards.withdraw', amount);
     row += 1;
     if (fault !== undefined) {
-      leaveOut(change, row, `amount ${fault}`);
+      leaveOut(change, row, fault);
       continue;
     }
     sent.push(change);
     rows.push({
-      row,
-      operation,
+      ...changeOf(row, operation, { card_id: card.card_id, ...(amount !== undefined && { amount }) }),
       // Freezes first: a card keeps no money open to purchases while others are withdrawn from.
       phase: operation === 'cards.freeze' ? 1 : 2,
-      input: { card_id: card.card_id, ...(amount !== undefined && { amount }) },
-      cardId: card.card_id,
       // Another run may withdraw first: nothing goes below what the card keeps.
-      ...(amount !== undefined && { amount, aim: keep }),
+      ...(amount !== undefined && { aim: keep }),
     });
   }
   for (const change of over) {
