@@ -63,7 +63,8 @@ export async function executeChange(work: Work, change: Change): Promise<RowOutc
     if (!(thrown instanceof CliError) || change.state === 'planned') throw thrown;
     change.state = 'sent';
     change.evidence = { ...change.evidence, reason: `it could not be written down: ${thrown.message}` };
-    return { ...factsOf(change), outcome: 'unknown', error: unknownError(work.op, change, undefined), stops: true };
+    const error = unknownError(work.op, change, undefined).with({ reason: thrown.facts.reason ?? 'journal' });
+    return { ...factsOf(change), outcome: 'unknown', error, stops: true };
   }
 }
 
@@ -287,6 +288,8 @@ async function send(work: Work, change: Change): Promise<Attempt | RowOutcome> {
   const { operation, request, key, input } = change;
   const planned = { operation, ...request, idempotencyKey: key };
   const evidence = evidenceOf(work, change);
+  // The time at which the books take it where its answer is lost; a card tells its own.
+  if (operation !== 'cards.create') change.evidence = { ...change.evidence, serviceAt: work.serviceNow() };
   return work.service.attempt(planned, input, { evidence, keyOfCaller: isKeyOfOthers(work, change), signal: work.cut });
 }
 
@@ -411,7 +414,7 @@ async function done(work: Work, change: Change, { attempt, seen, isHidden = fals
       via: isAnswered || (isMade && change.marker === undefined) ? 'answer' : 'look',
       changed,
       ...(isHidden && { unmarked: true }),
-      ...(isAnswered && { serviceAt: work.serviceNow() }),
+      serviceAt: isAnswered ? work.serviceNow() : change.evidence.serviceAt,
       ...(change.evidence.resent !== undefined && { resent: change.evidence.resent }),
       ...(requestId !== undefined && { requestId }),
       ...(seen !== undefined && lookedAt(work, change, seen)),

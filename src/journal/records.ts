@@ -104,7 +104,7 @@ export interface Evidence {
   readonly balance?: number | undefined;
   /** What a person recorded. */
   readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly who: string } | undefined;
-  /** The clock of the service when it answered, ms UTC. */
+  /** The clock of the service when it answered, or where the answer is lost when it was asked, ms UTC. */
   readonly serviceAt?: number | undefined;
   /** The card that an answer named which was not believed. */
   readonly made?: string | undefined;

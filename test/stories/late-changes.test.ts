@@ -57,3 +57,19 @@ describe('a month whose purchase in one changing record is refunded later', () =
     expect(await ofx('2026-12')).toContain('<FITID>txn_1-2<');
   });
 });
+
+it('a withdrawal whose answer was lost stands in the books at the time of the service', async () => {
+  await using here = await world({ wallet: 3000 });
+  const at = (time: string) => here.run(`sandbox clock set frozen --at ${time} -q`);
+  await at('2026-08-28T08:00:00Z');
+  await here.run('cards create --bin bin_1 --amount 200 -q');
+  await here.run('books reconcile -q');
+  await at('2026-09-15T08:00:00Z');
+  const lost = { match: { operation: 'cards.withdraw' }, phase: 'after_commit', action: { kind: 'reset' }, times: 1 };
+  await here.run('sandbox faults add -', { stdin: JSON.stringify([lost]) });
+  expect((await here.run('cards withdraw card_1 --amount 7 --yes', { onPause: () => undefined })).code).toBe(0);
+  await at('2026-10-01T08:00:00Z');
+  await here.run('books reconcile -q');
+  const { data } = JSON.parse((await here.run('books statement --period 2026-09 --card card_1 --json')).out);
+  expect(data).toMatchObject([{ opening: 200, closing: 193, lines: [{ at: '2026-09-15T08:00:00Z', amount: -7 }] }]);
+});
