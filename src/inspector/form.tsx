@@ -4,7 +4,7 @@ import type { PageField } from '../contract/sandbox/page-views.ts';
 import { Failed, NoAnswer } from './begin.ts';
 import { type ComponentChildren, useEffect, useLayoutEffect, useState } from './elements.ts';
 import { asSaid, Copy, Facts, Id, masked, money, Press, Problem, Said, wordsOf } from './parts.tsx';
-import { accessOf, callRow, useCanChange } from './session.ts';
+import { accessOf, callRow, say, useCanChange } from './session.ts';
 import { commandLine, type Input, rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -229,10 +229,14 @@ interface ActProps {
 export function Act({ row, input, label, about }: ActProps) {
   const [{ problem }, tell] = useState<Outcome>({});
   const canChange = useCanChange();
-  const act = () => void outcomeOf(row, input).then(tell);
+  const act = async () => {
+    const outcome = await outcomeOf(row, input);
+    tell(outcome);
+    if (outcome.answer !== undefined) say(`${label}: done`);
+  };
   return (
     <>
-      <Press label={label} disabled={!canChange} onClick={act} aria-label={`${label} ${about}`} />
+      <Press label={label} disabled={!canChange} onClick={() => void act()} aria-label={`${label} ${about}`} />
       {problem !== undefined && <Said text={problem} />}
     </>
   );

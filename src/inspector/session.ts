@@ -140,6 +140,8 @@ export interface Live {
   readonly at: number;
   /** Why the newest ticket made no session. */
   readonly problem?: string;
+  /** What came of the newest button, of which the row may be gone. */
+  readonly said?: string;
 }
 
 /** ms between questions: while something goes on, after a quiet minute, and behind each failure. */
@@ -154,6 +156,11 @@ const listeners = new Set<() => void>();
 function publish(next: Live): void {
   live = next;
   for (const listener of [...listeners]) listener();
+}
+
+/** Says in the header what came of a button. */
+export function say(said: string): void {
+  if (said !== (live.said ?? '')) publish({ ...live, said });
 }
 
 /** Nothing of the store stays in the document, and nothing of the session in this tab. */
@@ -178,7 +185,7 @@ async function watch(): Promise<void> {
       const marks = await callRow<Marks>('marks');
       if (marks.changes !== live.marks?.changes) changedAt = performance.now();
       failures = 0;
-      publish({ link: 'live', marks, at: performance.now() });
+      publish({ ...live, link: 'live', marks, at: performance.now() });
     } catch (error) {
       if (error instanceof Failed && (error.status === 401 || error.status === 403)) endSession();
       else publish({ ...live, link: 'stopped' });

@@ -56,6 +56,7 @@ describe.skipIf(noFirefox !== undefined)('the inspector in Firefox', () => {
           await show('/deposits?status=pending');
           await click('Confirm');
           await says('Nothing fits.');
+          await says('Confirm: done');
         },
       ],
       [

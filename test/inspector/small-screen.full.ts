@@ -102,6 +102,9 @@ describe.skipIf(noBrowser !== undefined)('the page', () => {
     await page.goto(`${sandbox.origin}/_sandbox/#/webhooks/${made.delivery}`);
     await page.getByText('It goes by itself when its time comes').waitFor();
     expect(await page.getByRole('button', { name: 'Redeliver', exact: true }).count()).toBe(0);
+    await page.getByText('The newest try failed: connection refused').waitFor();
+    await page.getByRole('button', { name: 'Move the clock there' }).click();
+    await page.getByRole('status').getByText('Move the clock there: done').waitFor();
     await page.getByText('Edit and send').click();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('link', { name: 'follow this delivery' }).click();

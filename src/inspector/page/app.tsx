@@ -82,11 +82,12 @@ function Here() {
   );
 }
 
-function Header({ live: { marks, link } }: { readonly live: session.Live }) {
+function Header({ live: { marks, link, said } }: { readonly live: session.Live }) {
   const { view } = useAddress();
   useEffect(() => {
     const here = document.querySelector('nav [aria-current]');
     here?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    session.say('');
   }, [view]);
   return (
     <header>
@@ -103,6 +104,7 @@ function Header({ live: { marks, link } }: { readonly live: session.Live }) {
               {`${shortTime(marks.now)} UTC`}
             </a>
             <Onward />
+            <span role="status">{said}</span>
           </>
         )}
         {marks !== undefined && marks.faults > 0 && (
@@ -136,19 +138,17 @@ function Header({ live: { marks, link } }: { readonly live: session.Live }) {
 
 /** Time on, from every view; what fired stands in the clock. */
 function Onward() {
-  const [said, say] = useState('');
   const canChange = session.useCanChange();
   const move = (by: string) =>
     session.callRow<{ readonly fired: readonly unknown[] }>('clock.advance', { by }).then(
-      ({ fired }) => say(fired.length === 0 ? 'nothing was due' : `${fired.length} happened`),
-      (error: unknown) => say((error as Error).message),
+      ({ fired }) => session.say(fired.length === 0 ? 'nothing was due' : `${fired.length} happened`),
+      (error: unknown) => session.say((error as Error).message),
     );
   return (
     <span>
       {['1h', '7d'].map(by => (
         <Press label={`+${by}`} disabled={!canChange} onClick={() => void move(by)} title="Move the clock" />
       ))}
-      <span role="status">{said}</span>
     </span>
   );
 }

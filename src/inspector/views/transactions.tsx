@@ -77,7 +77,7 @@ export const TRANSACTIONS: ViewOf<Transaction, Whole> = {
       show.text(
         'Kind',
         ({ type, decline_reason: why }) => (why === null ? wordsOf(type) : `declined: ${wordsOf(why)}`),
-        'l',
+        'under',
       ),
       show.time('Time', item => item.created_at),
     ],

@@ -1,7 +1,7 @@
 /** Subscriptions, their deliveries, and forms that send one; one delivery whole, with its signature step by step. */
 import { SIGNATURE_CHECKS } from '../../contract/signature/checks.ts';
 import { addressOf } from '../address.ts';
-import { RowForm } from '../form.tsx';
+import { Act, RowForm } from '../form.tsx';
 import { filter, List, type ListOf, Rows, type TableOf, type ViewOf } from '../list.tsx';
 import { Badge, Copy, HttpStatus, laidOut, Name, Part, Said, shortTime, show, Text } from '../parts.tsx';
 import type { Told } from '../session.ts';
@@ -157,8 +157,10 @@ export const WEBHOOKS: ViewOf<Delivery, WholeDelivery> = {
       <>
         {item.state === 'queued' || item.state === 'sending' ? (
           <p class="quiet">
-            It goes by itself when its time comes on the clock of the sandbox. Sooner:{' '}
-            <a href={addressOf('clock')}>move the clock</a>.
+            It goes by itself when its time comes on the clock of the sandbox.{' '}
+            {item.due_at !== null && (
+              <Act row="clock.advance" input={{ to: item.due_at }} label="Move the clock there" about={item.id} />
+            )}
           </p>
         ) : (
           <RowForm row="deliveries.redeliver" fixed={{ delivery_id: item.id }} label="Redeliver" show={sentOn} />
