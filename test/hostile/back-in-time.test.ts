@@ -116,9 +116,9 @@ test.each(Object.entries(CASES))('%s', async (_, each) => {
   const count = () => books.effects.filter(effect => effect.operation === operation).length;
   if (isResolved) {
     // It is done when nobody looks any more.
-    here.service.script({ operation, plays: [{ effect: { afterMs: 9_000 }, answer: { lost: 'before-headers' } }] });
+    here.service.script({ operation, plays: [{ effect: { afterMs: 12_000 }, answer: { lost: 'before-headers' } }] });
     const { op } = JSON.parse((await place.run(first)).err).error;
-    here.clock.pass(1_000);
+    here.clock.pass(4_000);
     expect((await place.run('wallet')).code).toBe(0);
     expect((await place.run(`ops resolve ${op} --as done --note seen`)).code).toBe(0);
   } else expect((await place.run(first)).code).toBe(0);
