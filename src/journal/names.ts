@@ -44,7 +44,7 @@ export function markerFault(metadata: unknown): string | undefined {
   if (keys.includes(MARKER_KEY)) return `the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`;
   const { max } = LIMITS.metadataKeys;
   if (keys.length < max) return undefined;
-  return `${max} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`;
+  return `${max} metadata keys are the limit, and one is needed to find the card again if its answer is lost`;
 }
 
 /** Which operation and row made the card. */
