@@ -8,7 +8,7 @@ const ACCOUNT = v.pipe(
   TEXT,
   v.regex(
     /^[A-Z][A-Za-z0-9-]*(?::[A-Z0-9][A-Za-z0-9-]*)+$/,
-    'must be an account of two parts or more, as Expenses:Meals: letters, digits and -',
+    'must be an account of two parts or more, as Expenses:Meals: letters, digits and -, each part with a capital letter or a digit first',
   ),
 );
 
@@ -17,7 +17,7 @@ const OF_CARDS = v.pipe(
   TEXT,
   v.check(
     text => v.is(ACCOUNT, text.replace(/\{last4\}/g, '4242').replace(/\{(?:short|label)\}/g, 'abcdef')),
-    'must be an account of two parts or more, as Assets:Cards:C{last4}-{short}: letters, digits and -',
+    'must be an account of two parts or more, as Assets:Cards:C{last4}-{short}: letters, digits and -, each part with a capital letter or a digit first; {short} may begin with a small letter',
   ),
   v.includes('{short}', 'must have {short} in it: the last four digits of two cards may be equal'),
 );

@@ -126,9 +126,8 @@ export function* qifFile(statement: Statement, accounts: AccountsFile, continues
   }
 }
 
-/** Accounts that a transfer may name: those that are in the file. */
-function namesIn({ selection, cards }: Statement): ReadonlyMap<string | null, string> {
-  if (selection !== 'all') return new Map();
+/** Accounts that a transfer names, also those that stand in another file: a program knows both sides by their names. */
+function namesIn({ cards }: Statement): ReadonlyMap<string | null, string> {
   const named: readonly Named[] = [
     { kind: 'wallet', card_id: null, last4: null },
     ...cards.map(({ card_id, last4 }) => ({ kind: 'card' as const, card_id, last4 })),

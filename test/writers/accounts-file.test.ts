@@ -63,11 +63,16 @@ rules:
       'accounts.yaml:1:10: version: must be 1',
       'accounts.yaml:2:1: wallets is not known here; did you mean wallet?',
       'accounts.yaml:3:8: cards: must have {short} in it: the last four digits of two cards may be equal',
-      'accounts.yaml:4:11: deposits: must be an account of two parts or more, as Expenses:Meals: letters, digits and -',
+      'accounts.yaml:4:11: deposits: must be an account of two parts or more, as Expenses:Meals: letters, digits and -, each part with a capital letter or a digit first',
       'accounts.yaml:6:12: rules[0].mcc: must be four digits or a range of them, as 5811-5814, not 58',
       'accounts.yaml:7:5: rules[1].account is missing',
       'accounts.yaml:7:17: rules[1].merchant: must be text; * stands for any text',
       'accounts.yaml:7:22: rules[1].acount is not known here; did you mean account?',
+    ]);
+    expect(faults('version: 1\ncards: "Assets:Cards:{short}"\n')).toEqual([
+      expect.stringContaining(
+        'each part with a capital letter or a digit first; {short} may begin with a small letter',
+      ),
     ]);
     expect(faults('version: [')).toHaveLength(1);
     expect(faults('')).toEqual([
