@@ -261,8 +261,6 @@ export function walletDrafts(
   }
   let known = 0;
   let since = 0;
-  // What was deposited before the first reading was there before any of it left.
-  const first = drafts.reduce((least, { at }) => Math.min(least, at), Infinity);
   const observed = [
     ...deposits.map(row => ({ at: row.at_ms, total: row.total_deposited_cents })),
     ...checkpoints.map(({ checkpoint }) => ({ at: checkpoint.at_ms, total: checkpoint.total_deposited_cents })),
@@ -272,7 +270,8 @@ export function walletDrafts(
     const cents = total - known;
     if (cents !== 0) {
       const line = { ...derivedLine('deposit', null, cents, { since, until: at }), ...sinceThen(since, at) };
-      drafts.push(since === 0 ? { ...line, at: Math.min(at, first) } : line);
+      // What was there at the first reading is of no day that anybody knows: it is older than every period.
+      drafts.push(since === 0 ? { ...line, at: 0 } : line);
     }
     [known, since] = [total, at];
   }

@@ -80,7 +80,7 @@ export function statementOf(input: StatementInput) {
   const beginOf = (card: string) => knownSince(movedOf(card), period);
   // The books of every account that is not known before begin at one instant. The wallet is the other side of every card.
   const ofCards = (hasWallet ? input.cards : cards).map(row => beginOf(row.card_id)).find(at => at !== undefined);
-  const begin = ofCards ?? (hasWallet ? depositKnownSince(wallet, input) : undefined);
+  const begin = ofCards ?? (hasWallet ? knownSince(wallet, period) : undefined);
   // Derived lines whose two readings lie on both sides of an end of the period: their day may be another.
   const straddled = (key: string | null) => movedOf(key).flatMap(draft => straddlingText(key, draft, input));
   const ofEnds = (at: number | undefined) => [
@@ -145,16 +145,6 @@ export function statementOf(input: StatementInput) {
 /** Of an account that its first checkpoint shows otherwise than records and own rows: when that was. */
 function knownSince(drafts: readonly Draft[], { from }: Period): number | undefined {
   return drafts.find(({ since, begins = 0 }) => since === 0 && begins > from)?.begins;
-}
-
-/** A first deposit may be older than the period where a card is. */
-function depositKnownSince(
-  drafts: readonly Draft[],
-  { cards, period: { from, to } }: StatementInput,
-): number | undefined {
-  const isOlder = cards.some(({ created_ms }) => created_ms !== null && created_ms < from);
-  const begins = drafts.find(({ type, since }) => type === 'deposit' && since === 0)?.begins;
-  return begins !== undefined && begins >= from && (isOlder || begins >= to) ? begins : undefined;
 }
 
 /** The exact checkpoint that shows the closing balances, or what was seen in its place. Throws `check_failed`. */
@@ -236,7 +226,7 @@ function missed(
 const nameOf = (key: string | null) => (key === null ? 'wallet' : `card ${key}`);
 const UNPROVED = 'no exact checkpoint shows its closing balances';
 const beginText = (at: number) =>
-  `the books begin at ${isoSeconds(at)}, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it`;
+  `the books begin at ${isoSeconds(at)}: what was there before is not known, and nothing is missing. Each later opening is the closing before it`;
 
 function holdsOf({ pending = [], clock }: StatementInput, cards: readonly StatementCard[]) {
   const asked = new Set(cards.map(card => card.card_id));

@@ -174,6 +174,7 @@ describe('a statement of one card, made by hand', () => {
 
   it('dates deposits by what was observed up to the checkpoint that closes it', () => {
     const observed = [
+      [FROM, 0],
       [FROM + 1, 8_00],
       [FROM + 2, null],
       [FROM + 3, 8_00],
@@ -209,8 +210,13 @@ describe('a statement of one card, made by hand', () => {
     const straddling = (of: typeof deposits) =>
       made({ checkpoints, deposits: of }, {}).provisional.filter(text => text.includes(' moved between '));
     expect(straddling(deposits)).toEqual(names ? [expect.stringContaining('wallet: $9.00 moved between')] : []);
-    // Before the first look nothing was seen, so nothing says that it came earlier.
+    // Before the first look nothing was seen: it is no line of any period, and what the wallet had is not known.
     expect(straddling(deposits.slice(1))).toEqual([]);
+    const [wallet] = made({ checkpoints, deposits: deposits.slice(1) }, {}).accounts;
+    expect(wallet).toMatchObject({
+      lines: [],
+      known: { opening: at > FROM ? null : 9_00, closing: at >= TO ? null : 9_00 },
+    });
   });
 
   const MIDDLE = FROM + 10 * DAY;

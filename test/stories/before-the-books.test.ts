@@ -14,7 +14,7 @@ test('cards that somebody else made: their opening is not known before the first
   const { code, out, err } = await here.run('books statement --period 2026-11 --json');
   expect([code, err]).toEqual([
     0,
-    '2026-11 is provisional: the books begin at 2026-12-01T14:03:11Z, the first reconcile: what was there before is not known, and nothing is missing. From the next period on each opening is the closing before it\n',
+    '2026-11 is provisional: the books begin at 2026-12-01T14:03:11Z: what was there before is not known, and nothing is missing. Each later opening is the closing before it\n',
   ]);
   expect(JSON.parse(out)).toMatchObject({
     reconciled: false,
@@ -111,3 +111,27 @@ test('files of a time before the books state no balance that nobody knows', asyn
     /POpening Balance\r\nMOpening balance, computed and not known/,
   );
 });
+
+test.each(['', 'sandbox clock set frozen --at 2026-12-03T08:00:00Z -q;cards create --bin bin_1 --amount 200 -q'])(
+  'a wallet that had money before the first reconcile: its opening is not known, and no day of the month has a deposit',
+  async card => {
+    await using here = await world({ wallet: 3000 });
+    const closed = card === '' ? 3000 : 2800;
+    const steps = [
+      ...card.split(';').filter(Boolean),
+      'sandbox clock set frozen --at 2026-12-05T08:00:00Z -q',
+      'books reconcile -q',
+      'sandbox clock set frozen --at 2027-02-10T08:00:00Z -q',
+      'books reconcile -q',
+    ];
+    for (const line of steps) expect({ line, code: (await here.run(line)).code }).toEqual({ line, code: 0 });
+    const month = async (period: string) =>
+      JSON.parse((await here.run(`books statement --period ${period} --only wallet --json`)).out);
+    expect((await month('2026-11')).data).toMatchObject([{ opening: null, lines: [], closing: null }]);
+    const begun = await month('2026-12');
+    expect(begun).toMatchObject({ final: false, reconciled: false, books_begin: '2026-12-05T08:00:00Z' });
+    expect(begun.data).toMatchObject([{ opening: null, closing: closed }]);
+    expect(begun.data[0].lines.map(({ type }: { type: string }) => type)).toEqual(card === '' ? [] : ['transfer']);
+    expect(await month('2027-01')).toMatchObject({ reconciled: true, data: [{ opening: closed, closing: closed }] });
+  },
+);

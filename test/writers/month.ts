@@ -33,6 +33,8 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   const account = new WatchedAccount(stepMs);
   const reader = new Reader(account);
   const start = account.now;
+  // The books begin before anything is there, so that every balance is known.
+  reader.reconcile();
   account.deposit(5_000_00);
   for (let part = 0; part < 3; part++) {
     live(account, random, Math.ceil(steps / 3), { partialReversals: false, others: part === 1 });
