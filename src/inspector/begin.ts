@@ -16,7 +16,7 @@ export class Failed extends Error {
   constructor(status: number, message: string) {
     super(message);
     this.status = status;
-    this.field = /^(?:no )?(\w+)(?:\.\w+)*:? /.exec(message)?.[1];
+    this.field = /^(?:no |one of )?(\w+)(?:\.\w+)*:? /.exec(message)?.[1];
   }
 }
 

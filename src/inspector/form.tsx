@@ -37,7 +37,7 @@ interface RowFormProps {
 const EXTRA = new Set(['cards.reveal last4', 'simulate.settle final']);
 
 /** Fields that the row takes in place of others, which have no word: here they are needed. */
-const NEEDED = new Set(['clock.advance by']);
+const NEEDED = new Set(['clock.advance by', 'simulate.answer answer']);
 
 /** Fields for which the command has a word: the form says what the command can say. */
 function askedFields({ row, fixed = {}, without = [] }: RowFormProps): readonly PageField[] {
@@ -101,6 +101,13 @@ interface Outcome {
   readonly problems?: Values;
 }
 
+/** A message that names fields, by their labels. */
+const inWords = (message: string) =>
+  message.replace(
+    /^one of (\w+) and (\w+) is needed$/,
+    (_, one: string, other: string) => `Needed: either ${wordsOf(one)} or ${wordsOf(other)}.`,
+  );
+
 async function outcomeOf(row: AdminName, input: Input, fields: readonly PageField[] = []): Promise<Outcome> {
   try {
     return { answer: (await callRow<Told | undefined>(row, input)) ?? {} };
@@ -112,7 +119,7 @@ async function outcomeOf(row: AdminName, input: Input, fields: readonly PageFiel
     const isMeant = ({ name }: PageField) => name === field || name === `${field}_id`;
     // What is refused without a name can only mean the field that there is.
     const meant = fields.find(isMeant) ?? (fields.length === 1 && status < 500 ? fields[0] : undefined);
-    if (meant !== undefined) return { problems: { [meant.name]: message.replace(`${field}: `, '') } };
+    if (meant !== undefined) return { problems: { [meant.name]: inWords(message.replace(`${field}: `, '')) } };
     return { problem: status === 503 ? `${message} Nothing happened.` : message };
   }
 }

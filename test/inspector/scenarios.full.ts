@@ -65,6 +65,17 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
       .waitFor();
   });
 
+  it('keeps the text of an example, and what came of it, although its first step replaces everything', async () => {
+    await page.getByRole('button', { name: 'purchase.yaml' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    const outcome = page.getByText(/^As expected: (\d+) of \1 steps were as expected/);
+    await outcome.waitFor();
+    await page.getByText('Everything in the sandbox was replaced').waitFor();
+    expect(await page.getByLabel('Scenario, in YAML').inputValue()).toContain('reset');
+    expect(await outcome.count()).toBe(1);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
   it('says that everything was replaced, and leaves letters alone when they are off', async () => {
     await sandbox.run('sandbox reset --data demo --yes -q');
     await page.getByText('Everything in the sandbox was replaced').waitFor();

@@ -152,6 +152,13 @@ describe.skipIf(noBrowser !== undefined)('under an open page', () => {
     await page.locator('#simulate-authorize-amount').fill('1');
     await page.getByRole('button', { name: 'Simulate' }).click();
     await page.locator('#simulate-authorize-card_id-problem', { hasText: 'Choose one from the list.' }).waitFor();
+    await page.evaluate(() => {
+      location.hash = '/simulate/simulate.deposit';
+    });
+    await page.locator('#simulate-deposit-currency').selectOption('btc');
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    const either = 'Needed: either amount or crypto amount.';
+    await page.locator('#simulate-deposit-amount-problem', { hasText: either }).waitFor();
   });
 
   it('a store that is busy has done nothing, and the form sends it again', async () => {

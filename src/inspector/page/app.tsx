@@ -22,6 +22,8 @@ interface Shown {
   /** The letter that leads to it. */
   readonly key: string;
   readonly shows: (id: string | undefined) => ComponentChildren;
+  /** Shows nothing of the store: it stays when all of that is replaced, with what was typed and what came of it. */
+  readonly stays?: true;
 }
 
 const listed = <Item, Whole extends Item>(key: string, of: ViewOf<Item, Whole>): Shown => ({
@@ -41,7 +43,7 @@ const VIEWS: Readonly<Record<PageView, Shown>> = {
   simulate: { title: 'Simulate', key: 'm', shows: id => <Simulate id={id} /> },
   clock: { title: 'Clock', key: 't', shows: () => <Clock /> },
   faults: { title: 'Faults', key: 'f', shows: () => <Faults /> },
-  scenarios: { title: 'Scenarios', key: 'n', shows: () => <Scenarios /> },
+  scenarios: { title: 'Scenarios', key: 'n', shows: () => <Scenarios />, stays: true },
   snapshots: { title: 'Snapshots', key: 's', shows: () => <Snapshots /> },
   invariants: { title: 'Ledger check', key: 'i', shows: () => <Invariants /> },
 };
@@ -59,19 +61,22 @@ const placeOf = (name: string) => (name === 'overview' ? '' : name);
 /** The first view begins where the document does; to move the focus there would lay it out before it has data. */
 let isFirst = true;
 
-function Here() {
+/** The view of the address, begun anew each time that the store was replaced. */
+function Here({ replaced }: { readonly replaced: number }) {
   const { view, id } = useAddress();
+  const name = view === '' ? 'overview' : view;
+  const shown = Object.hasOwn(VIEWS, name) ? VIEWS[name as PageView] : undefined;
+  const key = shown?.stays ? name : `${name} ${replaced}`;
   // At once: a Tab typed at the new heading would go on from the old one, and lose the focus again.
   useLayoutEffect(() => {
-    document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
+    document.title = `${name} – cardwright sandbox`;
     if (!isFirst) {
       document.querySelector<HTMLElement>('h1')?.focus();
       window.scrollTo(0, 0);
     }
     isFirst = false;
-  }, [view, id]);
-  const name = view === '' ? 'overview' : view;
-  if (Object.hasOwn(VIEWS, name)) return <div key={name}>{VIEWS[name as PageView].shows(id)}</div>;
+  }, [key, id]);
+  if (shown !== undefined) return <div key={key}>{shown.shows(id)}</div>;
   return (
     <section>
       <Head title="No such view" />
@@ -166,7 +171,7 @@ function Page() {
   }, [helps]);
   const replaced = useReplaced(live);
   // A poll leaves the view as it is: what of it follows the polls does so by itself.
-  const here = useMemo(() => <Here key={replaced.times} />, [replaced.times]);
+  const here = useMemo(() => <Here replaced={replaced.times} />, [replaced.times]);
   if (live.link === 'over') return <Over problem={live.problem ?? ''} />;
   const other = live.marks !== undefined && live.marks.version !== TABLES.version;
   return (
