@@ -64,11 +64,8 @@ export type PostedRow = Pick<
 export interface StatementRecords {
   /** Each of the cards, in their order, with its settlements and refunds, in any order. */
   of(cards: readonly StatementCard[]): Iterable<readonly [StatementCard, readonly PostedRow[]]>;
-  /**
-   * Whether money of a card that ended at `end` may have gone back later: something was posted after it and up to `until`, or
-   * an authorization that is younger than `since` may have been held then.
-   */
-  wentLater(card_id: string, span: Readonly<Record<'since' | 'end' | 'until', number>>): boolean;
+  /** Whether an authorization of a card that ended at `end`, younger than `since` and not settled, may have been held then. */
+  mayHold(card_id: string, span: Readonly<Record<'since' | 'end', number>>): boolean;
   /** Of types that the interface does not name. */
   readonly unknownTypes: readonly TxRow[];
   /** Cards with an authorization that is pending and began before the end of the period. */
@@ -192,7 +189,7 @@ function unprovedLine(type: PlainType, card_id: string | null, cents: number, sp
  */
 function derived({ checkpoints, unproved, records, moves, cards: known, period }: StatementInput): Draft[] {
   const found: Draft[] = [];
-  const created = new Map(known.map(({ card_id, created_ms }) => [card_id, created_ms]));
+  const byId = new Map(known.map(card => [card.card_id, card]));
   const ends = new Map<string, number[]>();
   for (const { operation, card_id, outcome, at_ms } of moves) {
     if (operation !== 'cards.terminate' || card_id === null || outcome !== 'done') continue;
@@ -208,30 +205,32 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
       const { card_id } = row;
       const old = before.get(card_id);
       const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
-      if (cents === 0) continue;
       if (each === unproved) {
         const type = row.status === 'terminated' ? 'transfer' : 'unexplained';
-        found.push(unprovedLine(type, card_id, cents, { since, until }, period));
+        if (cents !== 0) found.push(unprovedLine(type, card_id, cents, { since, until }, period));
         continue;
       }
-      const fee = records.unknownTypes.find(
-        each => each.card_id === card_id && Math.abs(each.cents) === Math.abs(cents) && isBetween(each.first_seen),
-      );
+      const isFee = (record: TxRow) => record.card_id === card_id && Math.abs(record.cents) === Math.abs(cents);
+      const fee = records.unknownTypes.find(record => cents !== 0 && isFee(record) && isBetween(record.first_seen));
       if (fee !== undefined) {
         found.push({ ...ofRecord(fee, card_id), type: 'fee', counter: 'fees', cents });
         continue;
       }
+      const card = byId.get(card_id);
+      const wasOver = old?.status === 'terminated';
+      const end = wasOver ? undefined : (ends.get(card_id) ?? []).find(isBetween);
+      const isOver = (wasOver || end !== undefined) && (old?.holds_cents ?? 0) === 0;
+      const hasMoved =
+        cents !== 0 || row.settled_cents !== old?.settled_cents || row.refunded_cents !== old?.refunded_cents;
+      const ended =
+        card !== undefined && isOver && hasMoved ? afterEnd(card, cents, { since, end, until }, records) : undefined;
       const base = { ...derivedLine('transfer', card_id, cents, { since, until }), ...sinceThen(since, until) };
-      const end = cents < 0 ? (ends.get(card_id) ?? []).find(isBetween) : undefined;
-      const made = created.get(card_id);
-      if (end !== undefined) {
-        // What was posted after the end, or held then and let go later, went at times of its own.
-        const isAtOnce = (old?.holds_cents ?? 0) === 0 && !records.wentLater(card_id, { since, end, until });
-        found.push({ ...base, at: end, anyTime: isAtOnce ? undefined : base.anyTime });
-      } else if (old === undefined && cents > 0 && isBetween(made)) {
+      if (ended !== undefined) found.push(...ended);
+      else if (end !== undefined && cents < 0) found.push({ ...base, at: end });
+      else if (old === undefined && cents > 0 && isBetween(card?.created_ms)) {
         // Of a card of somebody else, or from before the books: it had money when it was made, and may have got some later.
-        found.push({ ...base, at: made, anyTime: { after: made, until } });
-      } else found.push(base);
+        found.push({ ...base, at: card.created_ms, anyTime: { after: card.created_ms, until } });
+      } else if (cents !== 0) found.push(base);
     }
     before = new Map(cards.map(row => [row.card_id, row]));
     since = until;
@@ -240,6 +239,34 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
 }
 
 const sinceThen = (since: number, until: number) => ({ since, ...(since === 0 && { begins: until }) });
+
+/**
+ * What a card that ended gave back at its own end, and what was posted to it later: such a card has nothing, so that goes over
+ * the wallet at once. `cents` are both together. Undefined where they do not tell it: something may have been held at the end,
+ * of which nothing says how much went back, and when.
+ */
+function afterEnd(
+  card: StatementCard,
+  cents: number,
+  { since, end, until }: Between & { readonly end: number | undefined },
+  records: StatementRecords,
+): readonly Draft[] | undefined {
+  const { card_id } = card;
+  const over = end ?? since;
+  if (records.mayHold(card_id, { since, end: over })) return undefined;
+  const later = [...records.of([card])]
+    .flatMap(([, rows]) => rows.map(row => ofRecord(row, card_id)))
+    .filter(({ at, cents: posted }) => at > over && at <= until && posted !== 0);
+  if (later.some(({ cents: posted, authorization_id }) => posted < 0 && authorization_id !== null)) return undefined;
+  const returned = later.reduce((sum, line) => sum + line.cents, cents);
+  if (returned > 0 || (returned < 0 && end === undefined)) return undefined;
+  const drafts: Draft[] = later.map(({ id, at, cents: posted }) => {
+    return { ...plainLine('transfer', -posted), id: `${id}-wallet`, at, card_id, source: 'derived' };
+  });
+  if (returned === 0) return drafts;
+  const line = { ...derivedLine('transfer', card_id, returned, { since, until }), ...sinceThen(since, until) };
+  return [{ ...line, at: over, anyTime: undefined }, ...drafts];
+}
 
 /** What a card has that neither records nor own rows explain, from its beginning. */
 function restOf(row: CheckpointCardRow): number {

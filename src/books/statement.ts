@@ -317,7 +317,7 @@ function straddlingText(
   const may = isIn ? (after < from ? 'be older than' : 'be later than') : 'belong to';
   const [first, last, date] = [after, until, at].map(ms => clock.dateAt(ms));
   const moved = `${dollars(cents(amount))} moved between ${first} and ${last}`;
-  return [`${nameOf(key)}: ${moved}. It is counted on ${date}, and may ${may} ${name}`];
+  return [`${nameOf(key)}: ${moved}. It is counted on ${date}, and may ${may} ${name}, in this amount or another`];
 }
 
 /** `metadata.<key>` is one more. */

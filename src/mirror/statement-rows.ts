@@ -84,10 +84,9 @@ const READINGS = `select rowid as nth, total_deposited_cents,
 const ALL_THERE_IS: Closing = { sync: Number.MAX_SAFE_INTEGER, changes: Number.MAX_SAFE_INTEGER };
 
 /** A purchase that is one changing record (A-40) does not show when it was settled. */
-const WENT_LATER = `select 1 from record r where r.card_id = ? and r.first_sync <= ? and r.gone_at is null and (
-    r.at_ms > ? and r.at_ms <= ? and r.type in ('settlement', 'refund')
-    or r.at_ms <= ? and (r.authorization_id = r.tx_id
-      or r.at_ms > ? and r.type = 'authorization' and lower(coalesce(r.status, '')) <> 'settled')) limit 1`;
+const MAY_HOLD = `select 1 from record r where r.card_id = ? and r.first_sync <= ? and r.gone_at is null and r.at_ms <= ?
+    and (r.authorization_id = r.tx_id
+      or r.at_ms > ? and r.type = 'authorization' and lower(coalesce(r.status, '')) <> 'settled') limit 1`;
 
 function recordsOf(
   db: MirrorDatabase,
@@ -102,7 +101,7 @@ function recordsOf(
   );
   return {
     of: postedRecords(db, from, closing),
-    wentLater: (card, { since, end, until }) => db.get(WENT_LATER, card, sync, end, until, end, since) !== undefined,
+    mayHold: (card, { since, end }) => db.get(MAY_HOLD, card, sync, end, since) !== undefined,
     unknownTypes: db.all<TxRow>(
       `select * from tx where ${IS_OF_UNKNOWN_TYPE} and gone_at is null and card_id is not null and ${IS_IN_DOLLARS}
         and (select first_sync from record r where r.tx_id = tx.tx_id) <= ?`,

@@ -134,7 +134,7 @@ describe('a statement of one card, made by hand', () => {
     );
   const records = (...rows: readonly TxRow[]): StatementInput['records'] => ({
     of: cards => cards.map(card => [card, rows] as const),
-    wentLater: () => false,
+    mayHold: () => false,
     unknownTypes: [],
     pendingCards: new Set(),
   });

@@ -52,8 +52,8 @@ test('cards that somebody else made: their opening is not known before the first
   expect((await here.run('books reconcile -q')).code).toBe(0);
   const { err: named } = await here.run('books statement --period 2027-01');
   expect(named).toBe(
-    '2027-01 is provisional: card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n' +
-      '2027-01 is provisional: wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01\n',
+    '2027-01 is provisional: card card_1: $10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01, in this amount or another\n' +
+      '2027-01 is provisional: wallet: -$10.00 moved between 2027-01-01 and 2027-02-01. It is counted on 2027-02-01, and may belong to 2027-01, in this amount or another\n',
   );
 });
 

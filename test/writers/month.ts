@@ -125,12 +125,10 @@ function recordsOf(rows: readonly TxRow[]): StatementRecords {
         card,
         rows.filter(row => row.card_id === card.card_id && ['settlement', 'refund'].includes(row.type)),
       ]),
-    wentLater: (card, { since, end, until }) =>
+    mayHold: (card, { since, end }) =>
       rows.some(
         ({ card_id, type, status, at_ms }) =>
-          card_id === card &&
-          ((['settlement', 'refund'].includes(type) && at_ms > end && at_ms <= until) ||
-            (type === 'authorization' && status !== 'settled' && at_ms > since && at_ms <= end)),
+          card_id === card && type === 'authorization' && status !== 'settled' && at_ms > since && at_ms <= end,
       ),
     unknownTypes: [],
     pendingCards: new Set(rows.flatMap(row => (isPending(row) && row.card_id !== null ? [row.card_id] : []))),
