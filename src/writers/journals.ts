@@ -28,6 +28,10 @@ interface Entry {
   readonly cents: number;
 }
 
+/** Of a journal that is not of the whole account: two that are included together would book a transfer twice. */
+const PART =
+  '; A part of the account: the other side of its transfers is a counter-account. Include no journal of that side, as --only cards beside --only wallet.\n';
+
 /** How a format writes an entry of an account: lines, each with its end. Cents go to it from the other account. */
 type EntryForm = (entry: Entry, account: string, other: string) => string;
 
@@ -160,7 +164,7 @@ export function* journalFile(
     card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
   const write: EntryForm = (entry, name, other) =>
     told(entry, entry.isPending ? '!' : '*') + postings(name, entry.cents, other);
-  yield { text: head + declare([OPENING]), lines: 0 };
+  yield { text: head + (selection === 'all' ? '' : PART) + declare([OPENING]), lines: 0 };
   const seen = new Set<string | null>();
   let closings = '';
   for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(

@@ -94,3 +94,18 @@ test('an ended card gives back all it has, and what is posted to it later goes o
   await done(here, 'books reconcile -q');
   expect(await month('2027-02', 'card_1')).toMatchObject({ opening: 0, closing: 0, provisional: [] });
 });
+
+test('a journal of a part of the account says which one is not included beside it', async () => {
+  await using here = await world();
+  await done(here, 'cards create --bin bin_1 --amount 50 -q');
+  await at(here, '2026-12-01T08:00:00Z');
+  await done(here, 'books reconcile -q');
+  for (const format of ['hledger', 'ledger', 'beancount']) {
+    const file = (cut: string) => done(here, `books export --format ${format} --period 2026-11 ${cut} -q`);
+    for (const cut of ['--only wallet', '--only cards', '--card card_1'])
+      expect(await file(cut)).toContain(
+        '; A part of the account: the other side of its transfers is a counter-account',
+      );
+    expect(await file('')).not.toContain('A part of the account');
+  }
+});

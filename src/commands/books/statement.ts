@@ -200,7 +200,7 @@ export const showStatement = command({
       as_of: tells.time('The copy is of this instant of the service.'),
       provisional: tells.texts('Why balances or days may still change; empty where checkpoints show all of them.'),
       final: tells.yes('Not provisional, nothing is pending, and 35 days have passed.'),
-      reconciled: tells.yes('It is not provisional.'),
+      reconciled: tells.yes('Nothing in provisional. A balanced reconcile alone does not make it so.'),
       books_begin: maybe(tells.time('The first reading, where accounts are not known before it.')),
       data: tells.rows(ACCOUNT, 'Cards and the wallet.'),
       groups: maybe(tells.rows(GROUP, 'With --by: sums of those lines, whose opening and amounts make the closing.')),
