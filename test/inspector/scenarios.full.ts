@@ -66,7 +66,7 @@ describe.skipIf(noBrowser !== undefined)('in the page', () => {
   });
 
   it('keeps the text of an example, and what came of it, although its first step replaces everything', async () => {
-    await page.getByRole('button', { name: 'purchase.yaml' }).click();
+    await page.getByRole('button', { name: 'hold.yaml' }).click();
     await page.getByRole('button', { name: 'Play' }).click();
     const outcome = page.getByText(/^As expected: (\d+) of \1 steps were as expected/);
     await outcome.waitFor();
