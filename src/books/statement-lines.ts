@@ -211,7 +211,8 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
         continue;
       }
       const isFee = (record: TxRow) => record.card_id === card_id && Math.abs(record.cents) === Math.abs(cents);
-      const fee = records.unknownTypes.find(record => cents !== 0 && isFee(record) && isBetween(record.first_seen));
+      const fee =
+        cents === 0 ? undefined : records.unknownTypes.find(each => isFee(each) && isBetween(each.first_seen));
       if (fee !== undefined) {
         found.push({ ...ofRecord(fee, card_id), type: 'fee', counter: 'fees', cents });
         continue;
@@ -224,13 +225,14 @@ function derived({ checkpoints, unproved, records, moves, cards: known, period }
         cents !== 0 || row.settled_cents !== old?.settled_cents || row.refunded_cents !== old?.refunded_cents;
       const ended =
         card !== undefined && isOver && hasMoved ? afterEnd(card, cents, { since, end, until }, records) : undefined;
-      const base = { ...derivedLine('transfer', card_id, cents, { since, until }), ...sinceThen(since, until) };
       if (ended !== undefined) found.push(...ended);
-      else if (end !== undefined && cents < 0) found.push({ ...base, at: end });
+      if (ended !== undefined || cents === 0) continue;
+      const base = { ...derivedLine('transfer', card_id, cents, { since, until }), ...sinceThen(since, until) };
+      if (end !== undefined && cents < 0) found.push({ ...base, at: end });
       else if (old === undefined && cents > 0 && isBetween(card?.created_ms)) {
         // Of a card of somebody else, or from before the books: it had money when it was made, and may have got some later.
         found.push({ ...base, at: card.created_ms, anyTime: { after: card.created_ms, until } });
-      } else if (cents !== 0) found.push(base);
+      } else found.push(base);
     }
     before = new Map(cards.map(row => [row.card_id, row]));
     since = until;
