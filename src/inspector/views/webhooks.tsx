@@ -156,7 +156,7 @@ export const WEBHOOKS: ViewOf<Delivery, WholeDelivery> = {
     rest: item => (
       <>
         {item.state === 'queued' || item.state === 'sending' ? (
-          <p class="quiet">
+          <p>
             It goes by itself when its time comes on the clock of the sandbox.{' '}
             {item.due_at !== null && (
               <Act row="clock.advance" input={{ to: item.due_at }} label="Move the clock there" about={item.id} />
