@@ -92,22 +92,6 @@ test('--keep-going buys what the wallet covers, and leaves the rest', async () =
   expect([code, await here.wallet()], err).toEqual([9, 9]);
 });
 
-test('rows that fail on their own leave the others alone: exit 9', async () => {
-  await using here = await serviceWorld();
-  await here.run('cards create --bin bin_1 --amount 5 -q');
-  await writeFile(join(here.folder, 'fund.csv'), 'card_id,amount\ncard_1,5\ncard_x,5\ncard_1,2.5\ncard_y,5\n');
-  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv', HURRIED);
-  expect(code).toBe(9);
-  expect(rowsOf(out).map(([, outcome, , , , error]) => [outcome, error])).toEqual([
-    ['done', ''],
-    ['refused', 'not_found'],
-    ['done', ''],
-    ['refused', 'not_found'],
-  ]);
-  expect(err).toContain('error: 2 of 4 done, 2 failed');
-  expect((await here.cards())[0]?.balance).toBe(12.5);
-});
-
 test('a wallet that runs dry on the way stops the run, and resume goes on with the rest', async () => {
   await using here = await serviceWorld({ wallet: 20 });
   const file = await here.creates('team.csv', [5, 6, 4, 3]);
@@ -195,21 +179,4 @@ test('an input that is written to while it is read is refused before anything is
   expect(code).toBe(2);
   expect(err).toContain('error: team.csv changed while it was read. Nothing was sent\n');
   expect(here.proxy.posts()).toEqual([]);
-});
-test('bytes that are no UTF-8 are refused with their line; a byte order mark is not', async () => {
-  await using here = await serviceWorld();
-  const path = join(here.folder, 'odd.csv');
-  await writeFile(path, Buffer.from('bin_id,amount,label\nbin_1,5,ok\nbin_1,5,M\xfcller\n', 'latin1'));
-  expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is not UTF-8 text/);
-  const wide = Buffer.from('bin_id,amount\nbin_1,5\n', 'utf16le');
-  for (const bytes of [wide, Buffer.concat([Buffer.from([0xff, 0xfe]), wide]), Buffer.from(wide).swap16()]) {
-    await writeFile(path, bytes);
-    expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(
-      /^error: odd\.csv is UTF-16 text; save it/,
-    );
-  }
-  await writeFile(path, '\ufeffbin_id,amount,label\r\nbin_1,5,"Müller, Köln"\r\n\r\n');
-  expect((await here.run('cards create --file odd.csv --yes -q')).out).toBe('card_1\n');
-  await writeFile(path, '');
-  expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is empty/);
 });

@@ -20,10 +20,13 @@ rules:
 `;
 const BODY = '{\n"label": "café",\n"amount": 5}\n';
 
+const CREATES = 'bin_id,amount,label\r\nbin_1,5,"Müller, Köln"\r\n\r\n';
+
 const FILES = [
   ['policy.yaml', POLICY, 'policy check policy.yaml --fail-on none'],
   ['cards.fleet.yaml', FLEET, 'fleet validate'],
   ['accounts.yaml', ACCOUNTS, 'books export --format csv --period 2026-11 --unreconciled --accounts accounts.yaml'],
+  ['rows.csv', CREATES, 'cards create --file rows.csv --dry-run'],
   ['body.json', BODY, 'api POST /cards --input body.json --dry-run'],
 ] as const;
 
@@ -33,8 +36,11 @@ describe.each(FILES)('%s', (name, text, command) => {
     await writeFile(join(here.folder, name), text, 'latin1');
     const latin = await here.run(command);
     expect(latin).toMatchObject({ code: 2, err: expect.stringContaining('is not UTF-8 text') });
-    await writeFile(join(here.folder, name), text, 'utf16le');
-    expect(await here.run(command)).toMatchObject({ code: 2, err: expect.stringContaining('is UTF-16 text') });
+    const wide = Buffer.from(text, 'utf16le');
+    for (const bytes of [wide, Buffer.concat([Buffer.from([0xff, 0xfe]), wide]), Buffer.from(wide).swap16()]) {
+      await writeFile(join(here.folder, name), bytes);
+      expect(await here.run(command)).toMatchObject({ code: 2, err: expect.stringContaining('is UTF-16 text') });
+    }
   });
 
   it('may begin with a byte order mark', async () => {
@@ -42,6 +48,7 @@ describe.each(FILES)('%s', (name, text, command) => {
     await writeFile(join(here.folder, name), text);
     const plain = await here.run(command);
     await writeFile(join(here.folder, name), `\ufeff${text}`);
-    expect((await here.run(command)).err).toBe(plain.err);
+    const marked = await here.run(command);
+    expect([marked.code, marked.err]).toEqual([plain.code, plain.err]);
   });
 });
