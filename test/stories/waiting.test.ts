@@ -51,54 +51,14 @@ describe('3ds wait', () => {
     expect(asked.filter(name => name === 'challenges.list')).toHaveLength(pauses.length);
     expect(asked.filter(name => name === 'cards.get')).toHaveLength(before + 1);
   });
-
-  it('ignores a code that expired by the clock of the service, and prints none', async () => {
-    await using here = await withCard();
-    await opens(here);
-    await here.run('sandbox clock advance --by 6m');
-    const { code, out, err } = await here.run('3ds wait --card card_1 --wait-timeout 3s --print otp', {
-      onPause: () => undefined,
-    });
-    expect({ code, out }).toEqual({ code: 8, out: '' });
-    expect(err).toContain('no challenge came within 3s');
-    expect(err).not.toMatch(/\d{6}/);
-  });
-
-  it('refuses several, without their codes, and takes the newest when asked', async () => {
-    await using here = await withCard();
-    await opens(here, 'Acme');
-    await here.run('sandbox clock advance --by 10s');
-    await opens(here, 'Acme two', 12);
-    const several = await here.run('3ds wait --merchant acme --print otp');
-    expect(several.code).toBe(2);
-    expect(several.out).toBe('');
-    expect(several.err).toContain('Acme two  $12.00');
-    expect(several.err).not.toMatch(/\b\d{6}\b/);
-    const latest = await here.run('3ds wait --merchant acme --latest --json');
-    expect(JSON.parse(latest.out)).toMatchObject({ merchant: 'Acme two' });
-    const one = await here.run('3ds wait --amount 12 --json');
-    expect(JSON.parse(one.out)).toMatchObject({ merchant: 'Acme two' });
-  });
-
-  it('hides the code in the log of GitHub Actions before it prints it', async () => {
-    await using here = await withCard();
-    await opens(here);
-    const env = { GITHUB_ACTIONS: 'true' };
-    const { all, out } = await here.run('3ds wait --print otp', { env });
-    const otp = out.trim();
-    expect(all).toBe(`::add-mask::${otp}\n${otp}\n`);
-    expect((await here.run('3ds list', { env })).err).toBe(`::add-mask::${otp}\n`);
-    expect((await here.run('3ds wait --print otp')).err).toBe('');
-  });
 });
 
 describe('which code 3ds wait takes', () => {
-  const wait = '3ds wait --card card_1 --json';
-
   it('is never that of an earlier test, which it names without its code', async () => {
     await using here = await withCard();
     await opens(here, 'Old shop');
     await here.run('sandbox clock advance --by 33s');
+    const wait = '3ds wait --card card_1 --json';
     const alone = await here.run(`${wait} --wait-timeout 2s`, { onPause: () => undefined });
     expect({ code: alone.code, out: alone.out }).toEqual({ code: 8, out: '' });
     expect(alone.err).toContain('not taken because it was open before: tds_1  card_1  Old shop  $59.00');
