@@ -526,7 +526,7 @@ function unsettled(op: Op, same: readonly SameRow[], bulk: boolean): CliError {
         : 'A second one that is meant has an --intent of its own.',
       op.state === 'pending'
         ? 'This says what it waits for:'
-        : 'This looks what came of it, and finishes it where that is safe:',
+        : 'This finds out what came of it, and finishes it where that is safe:',
     ],
     ...(op.state !== 'pending' && { hint: `cardwright ops resume ${op.id}` }),
   });
