@@ -72,8 +72,7 @@ async function bundled(outfile) {
   const contents = `
     export { openForSync } from './mirror/file.ts';
     export { keepGrown } from './platform/v8.ts';
-    export { storeRecords } from './mirror/store.ts';
-    export { storeCards } from './mirror/store.ts';`;
+    export { storeCard, storeRecord } from './mirror/store.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
     bundle: true,
@@ -113,7 +112,7 @@ function* recordsOf(records, cards) {
 
 /** As a sync does: pages of the service are parsed, and 40 of them are a window that is committed at once. */
 async function load(bundle, path, pages, cards) {
-  const { openForSync, storeRecords, storeCards, keepGrown } = await import(pathToFileURL(bundle).href);
+  const { openForSync, storeRecord, storeCard, keepGrown } = await import(pathToFileURL(bundle).href);
   // As the program does where a sync goes on for long.
   keepGrown(v8, { eventLoopUtilization: performance.eventLoopUtilization, every: () => undefined });
   v8.setFlagsFromString('--heap-growing-percent=20');
@@ -130,22 +129,23 @@ async function load(bundle, path, pages, cards) {
       spent.set(card_id, (spent.get(card_id) ?? 0) + cents);
       total += cents;
     }
-    db.commit(() => storeRecords(writing, window));
+    db.commit(() => {
+      for (const record of window) storeRecord(writing, record);
+    });
   }
-  db.commit(() => storeAccount(writing, { spent, total, cards: Number(cards), storeCards }));
+  db.commit(() => storeAccount(writing, { spent, total, cards: Number(cards), storeCard }));
   db.close();
 }
 
-function storeAccount(writing, { spent, total, cards, storeCards }) {
+function storeAccount(writing, { spent, total, cards, storeCard }) {
   const { db } = writing;
   const made = iso(START);
   for (let nth = 0; nth < cards; nth += 1) {
     const id = cardId(nth);
     const balance = (FUNDED - (spent.get(id) ?? 0)) / 100;
     const last4 = String(nth % 10_000).padStart(4, '0');
-    storeCards(writing, [
-      { id, bin_id: 'bin_1', last4, label: `saas-${nth % 20}`, status: 'active', balance, created_at: made },
-    ]);
+    const card = { id, bin_id: 'bin_1', last4, label: `saas-${nth % 20}`, status: 'active', balance, created_at: made };
+    storeCard(writing, card);
     db.run(
       "insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_ms, first_sync) values ('op_1', ?, 'cards.create', ?, ?, 'done', ?, ?, 1)",
       ...[nth + 1, id, FUNDED, START, START],
