@@ -37,6 +37,8 @@ export interface SignedChange {
   readonly amount: number;
   /** What a created card is marked with. */
   readonly marker: string | null;
+  /** The name of the purchase, where it has one. */
+  readonly intent: string | null;
 }
 
 /** Somebody who may approve. The person is what counts, however many keys there are. */
@@ -76,8 +78,8 @@ export function canonicalJson(value: unknown): string {
 export function changesDigest(changes: readonly SignedChange[]): string {
   // A line at a time: there may be a hundred thousand.
   const digest = createHash('sha256');
-  for (const { n, operation, request, amount, marker } of changes)
-    digest.update(`${canonicalJson([n, operation, request, amount, marker])}\n`);
+  for (const { n, operation, request, amount, marker, intent } of changes)
+    digest.update(`${canonicalJson([n, operation, request, amount, marker, intent])}\n`);
   return digest.digest('hex');
 }
 

@@ -16,7 +16,6 @@ import {
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Reading, sql, type Transaction } from './database.ts';
-import { intentDigestOf } from './digest.ts';
 import type { Op } from './records.ts';
 
 /** What a line may tell; no secrets, no labels. */
@@ -90,7 +89,7 @@ export async function plannedDigest(tx: Reading, op: string): Promise<string> {
 /** The changes of an op as they are signed. Keys are not part of it: a refusal may be kept under one. */
 export function signedChanges(tx: Reading, op: string): Promise<readonly SignedChange[]> {
   return tx.all<SignedChange>(
-    sql`select n, operation, request, amount, marker from change where op = ${op} order by n`,
+    sql`select n, operation, request, amount, marker, intent from change where op = ${op} order by n`,
   );
 }
 
@@ -183,8 +182,7 @@ export async function checkChain(
       if (!isEnough) flaws.push({ what: openedWithout(id), op: id });
     }
     if (planned === undefined) flaws.push({ what: `no audit line says that ${id} was begun`, op: id });
-    else if (planned.changes !== (await plannedDigest(tx, id)))
-      flaws.push({ what: `the changes of ${id} are not those that were begun`, op: id });
+    else if (planned.changes !== (await plannedDigest(tx, id))) flaws.push({ what: otherChanges(id), op: id });
     const outcome = ended.get(id);
     if (outcome !== undefined && outcome !== (await outcomeDigest(tx, id)))
       flaws.push({ what: `what came of ${id} was changed since it ended`, op: id });
@@ -199,7 +197,6 @@ export async function checkChain(
   for (const [day, cents] of counted)
     if ((used.get(day) ?? 0) < cents)
       flaws.push({ what: `less is counted against the limits of ${day} than its operations have taken` });
-  flaws.push(...(await intentFlaws(tx, account)));
   const oldest = (await tx.now()) - KEPT_MS;
   for (const [id, { at }] of begun)
     if (at >= oldest) flaws.push({ what: `${id} was begun, and is not in the journal any more`, op: id });
@@ -227,27 +224,15 @@ async function approvalsGiven(
 }
 
 const openedWithout = (op: string) => `${op} was held for approval and opened without it`;
-
-/** Names that lead to no change of theirs any more, or to another one. */
-async function intentFlaws(tx: Reading, account: string): Promise<readonly ChainFlaw[]> {
-  const named = await tx.all<{ op: string; intent: string; digest: string; key: string | null; kept: string | null }>(
-    sql`select c.op, c.intent, c.digest, o.given_key as key, i.digest as kept from change c join op o on o.id = c.op
-      left join intent i on i.account = o.account and i.name = c.intent and i.op = c.op and i.n = c.n
-      where o.account = ${account} and c.intent is not null and c.state not in ('refused', 'not_sent')`,
-  );
-  const isKept = ({ digest, key, kept }: (typeof named)[number]) => kept === intentDigestOf(digest, key ?? undefined);
-  return named
-    .filter(each => !isKept(each))
-    .map(({ op, intent }) => ({ what: `the intent ${JSON.stringify(intent)} does not lead to ${op}`, op }));
-}
+const otherChanges = (op: string) => `the changes of ${op} are not those that were begun`;
 
 /**
- * For an op that is taken up: throws `check_failed` where its changes are not those that it was begun with, or where it was held and
- * opened without approval. Somebody has changed the journal by SQL then.
+ * For an open op that is taken up: throws `check_failed` where its changes are not those that it was begun with, or where it was held
+ * and opened without approval. Somebody has changed the journal by SQL then.
  */
 export async function refuseAltered(
   tx: Reading,
-  { id, account, state }: Pick<Op, 'id' | 'account' | 'state'>,
+  { id, account }: Pick<Op, 'id' | 'account'>,
   approvers: readonly Approver[],
 ): Promise<void> {
   const [begun] = await tx.all<{ line: string }>(
@@ -257,18 +242,11 @@ export async function refuseAltered(
   const [held] = await tx.all<{ request: string; role: string | null }>(
     sql`select request, by_role as role from approval_request where op = ${id}`,
   );
-  const isOpened = held !== undefined && state !== 'pending';
-  const ever = isOpened ? [...approvers, ...(await everListed(tx, account))] : [];
+  const ever = held === undefined ? [] : [...approvers, ...(await everListed(tx, account))];
   const isSame = begun !== undefined && readLine(begun.line)?.changes === (await plannedDigest(tx, id));
-  const isApproved = !isOpened || (await approvalsGiven(tx, { id, ...held }, ever)).isEnough;
-  const what = isSame
-    ? isApproved
-      ? undefined
-      : openedWithout(id)
-    : `the changes of ${id} are not those that were begun`;
-  if (what === undefined) return;
+  if (isSame && (held === undefined || (await approvalsGiven(tx, { id, ...held }, ever)).isEnough)) return;
   throw new CliError('check_failed', {
-    message: `${what}: something else has changed the journal. Nothing was sent`,
+    message: `${isSame ? openedWithout(id) : otherChanges(id)}: something else has changed the journal. Nothing was sent`,
     hint: 'cardwright journal check',
     outcome: 'not_sent',
     op: id,

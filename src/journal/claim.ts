@@ -12,10 +12,10 @@ import { sameCommandWith } from '../core/shell-quote.ts';
 import type { HeldPlan } from '../limits/limits.ts';
 import { appendLine, KEPT_MS, plannedDigest } from './chain.ts';
 import { type Database, type Reading, sql, type Transaction } from './database.ts';
-import { intentDigest } from './digest.ts';
+import { rowDigest } from './digest.ts';
 import { LEASE_MS, type Self, whoWorks } from './holder.ts';
 import { attemptKey } from './names.ts';
-import { type Change, changeOf, insertRecords, type Op, opOf, type PlannedOp, readChanges, readOp } from './records.ts';
+import { type Change, changeOf, insertRecords, type Op, opOf, type PlannedOp, readOp } from './records.ts';
 import type { EarlierUse, PlannedRow } from './types.ts';
 import { opError, recordedOutcome } from './words.ts';
 
@@ -131,7 +131,6 @@ export async function claim(tx: Transaction, claiming: Claiming, draft: Draft): 
   await insertRecords(tx, 'op', [op]);
   await insertRecords(tx, 'change', changes);
   await reserve(tx, op, 1);
-  await insertIntents(tx, claimed);
   const planned = { event: 'begun', op: op.id, command: op.command, who: self.holder, total: op.total } as const;
   await appendLine(tx, account, { ...planned, changes: await plannedDigest(tx, op.id) });
   if (held !== undefined) {
@@ -240,25 +239,22 @@ async function askInParts<Row>(all: Iterable<string>, ask: (some: readonly strin
   return found;
 }
 
-interface KeptIntent {
-  readonly name: string;
-  readonly op: string;
-  readonly n: number;
-  readonly digest: string;
-  readonly key_print: string;
-  /** Its change was refused or never sent, and the end of its op has found nothing of it. */
-  readonly is_free: number;
-}
-
-function intentsKept(tx: Reading, account: string, names: Iterable<string>) {
-  return askInParts(names, some =>
-    tx.all<KeptIntent>(
-      sql`select i.name, i.op, i.n, i.digest, i.key_print,
-          case when c.state in ('refused', 'not_sent') and o.finished is not null then 1 else 0 end as is_free
-        from intent i left join change c on c.op = i.op and c.n = i.n left join op o on o.id = i.op
-        where i.account = ${account} and i.name in (${some})`,
+/**
+ * The changes of an account that have these intents, one for each name. A change that was refused or never sent has let its name go
+ * once the end of its op has found nothing of it.
+ */
+export async function changesNamed(
+  tx: Reading,
+  account: string,
+  names: Iterable<string>,
+): Promise<ReadonlyMap<string, Change>> {
+  const found = await askInParts(names, some =>
+    tx.all(
+      sql`select c.* from change c join op o on o.id = c.op where c.intent in (${some}) and o.account = ${account}
+        and not (c.state in ('refused', 'not_sent') and o.finished is not null)`,
     ),
   );
+  return new Map(found.map(changeOf).map(change => [change.intent ?? '', change]));
 }
 
 type Named = Pick<Claimed, 'account' | 'rows' | 'bulk' | 'givenKey' | 'keyPrint'>;
@@ -269,33 +265,31 @@ type Named = Pick<Claimed, 'account' | 'rows' | 'bulk' | 'givenKey' | 'keyPrint'
  */
 async function usedBefore(tx: Reading, { account, rows, bulk, givenKey, keyPrint }: Named) {
   const named = rows.filter(({ intent }) => intent !== undefined);
-  const kept = await intentsKept(
-    tx,
-    account,
-    named.map(({ intent = '' }) => intent),
-  );
-  const used = new Map(kept.filter(({ is_free: isFree }) => Number(isFree) === 0).map(each => [each.name, each]));
+  const names = named.map(({ intent = '' }) => intent);
+  const used = await changesNamed(tx, account, names);
   const ops = new Map<string, Op>();
-  const found: { readonly row: PlannedRow; readonly op: Op; readonly n: number }[] = [];
+  const found: { readonly row: PlannedRow; readonly op: Op; readonly change: Change }[] = [];
   for (const row of named) {
     const earlier = used.get(row.intent ?? '');
     if (earlier === undefined) continue;
-    const where = `${bulk ? `row ${row.row}: ` : ''}the intent ${JSON.stringify(earlier.name)} was used`;
-    if (earlier.digest !== intentDigest(row, bulk ? undefined : givenKey)) {
+    const op = ops.get(earlier.op) ?? ((await readOp(tx, earlier.op)) as Op);
+    ops.set(op.id, op);
+    const where = `${bulk ? `row ${row.row}: ` : ''}the intent ${JSON.stringify(row.intent)} was used`;
+    // A key of the caller's belongs to its one change.
+    const isSameKey = (bulk ? undefined : givenKey) === (op.bulk ? undefined : op.givenKey);
+    if (earlier.digest !== rowDigest(row) || !isSameKey) {
       throw opError('usage', earlier.op, `${where} for another change: ${earlier.op}. Nothing was sent`, {
         notes: ['The same intent means the same change. Another change needs another intent.'],
       });
     }
-    if (earlier.key_print !== keyPrint) {
+    if (op.keyPrint !== keyPrint) {
       throw opError('guarded', earlier.op, `${where} with another API key: ${earlier.op}`, {
         notes: [
           'Whether it is the same account cannot be told, so nothing was sent. Another change needs another intent.',
         ],
       });
     }
-    const op = ops.get(earlier.op) ?? ((await readOp(tx, earlier.op)) as Op);
-    ops.set(earlier.op, op);
-    found.push({ row, op, n: earlier.n });
+    found.push({ row, op, change: earlier });
   }
   return found;
 }
@@ -313,18 +307,14 @@ async function usedIntents(tx: Reading, self: Self, claimed: Claimed) {
 /** What the intents of rows were used for before, by the numbers of the rows. Throws `guarded` for one of a run of many that is not finished. */
 export async function earlierUses(tx: Reading, named: Named): Promise<ReadonlyMap<number, EarlierUse>> {
   const uses = new Map<number, EarlierUse>();
-  const ops = new Map<string, ReadonlyMap<number, Change>>();
-  for (const { row, op, n } of await usedBefore(tx, named)) {
+  for (const { row, op, change } of await usedBefore(tx, named)) {
     // The claim says whether it is the same request.
     if (op.state === 'pending') continue;
-    const changes = ops.get(op.id) ?? new Map((await readChanges(tx, op.id)).map(change => [change.n, change]));
-    ops.set(op.id, changes);
-    const change = changes.get(n);
     const isMany = named.bulk || op.bulk;
-    if (isMany && change?.state !== 'done') throw begunMeanwhile(row, op.id);
-    const isSettled = change?.state === 'done' && (isMany || op.finished !== undefined);
+    if (isMany && change.state !== 'done') throw begunMeanwhile(row, op.id);
+    const isSettled = change.state === 'done' && (isMany || op.finished !== undefined);
     const settled = isSettled ? recordedOutcome(change, op) : undefined;
-    uses.set(row.row, { intent: row.intent ?? '', op: op.id, row: n, bulk: op.bulk, settled });
+    uses.set(row.row, { intent: row.intent ?? '', op: op.id, row: change.n, bulk: op.bulk, settled });
   }
   return uses;
 }
@@ -431,26 +421,6 @@ export async function appliesOf(
   });
 }
 
-async function insertIntents(
-  tx: Transaction,
-  { account, rows, bulk, givenKey, keyPrint, id, now }: Claimed,
-): Promise<void> {
-  const named = new Map<string, PlannedRow>();
-  for (const row of rows) if (row.intent !== undefined) named.set(row.intent, row);
-  const digestOf = (row: PlannedRow) => intentDigest(row, bulk ? undefined : givenKey);
-  // A name still in the table is free by now: this op takes it over.
-  for (const { name } of await intentsKept(tx, account, named.keys())) {
-    const row = named.get(name) as PlannedRow;
-    await tx.run(
-      sql`update intent set digest = ${digestOf(row)}, key_print = ${keyPrint}, op = ${id}, n = ${row.row}, at = ${now}
-        where account = ${account} and name = ${name}`,
-    );
-    named.delete(name);
-  }
-  const added = [...named].map(([name, row]) => [account, name, digestOf(row), keyPrint, id, row.row, now]);
-  await tx.insert('intent', ['account', 'name', 'digest', 'key_print', 'op', 'n', 'at'], added);
-}
-
 /** Holds what an op may take from the wallet, for the account and for its profile; -1 lets it go. */
 export async function reserve(
   tx: Transaction,
@@ -472,7 +442,8 @@ export async function reserve(
 async function pruneFinished(tx: Transaction, account: string, now: number): Promise<void> {
   await tx.run(
     sql`delete from op where account = ${account} and touched < ${now - KEPT_MS} and finished is not null
-      and acknowledged is not null and given_key is null and not exists (select 1 from intent i where i.op = op.id)`,
+      and acknowledged is not null and given_key is null and not exists (
+        select 1 from change c where c.op = op.id and c.intent is not null and c.state not in ('refused', 'not_sent'))`,
   );
 }
 

@@ -31,19 +31,6 @@ export function rowDigest(row: DigestedRow): string {
   return hash('sha256', lineOf(row), 'base64');
 }
 
-/**
- * Digest of what a caller's name stands for: the one change, and the caller's idempotency key where one is given.
- */
-export function intentDigest(row: DigestedRow, key: string | undefined): string {
-  return intentDigestOf(rowDigest(row), key);
-}
-
-/** Of the digest of its row. */
-export function intentDigestOf(digest: string, key: string | undefined): string {
-  const change = Buffer.from(digest, 'base64').toString('hex');
-  return key === undefined ? change : hash('sha256', `${change}\n${key}`);
-}
-
 function lineOf({ operation, input, asked }: DigestedRow): string {
   const wanted = asked === undefined ? input : { ...(input as object), ...asked };
   return `${operation} ${sortedJson(wantedChange(operation, wanted))}\n`;

@@ -235,7 +235,6 @@ export function setAsideSandbox(database: Database, who: string): Promise<void> 
   return database.transaction(async tx => {
     const accounts = await tx.all<{ id: string }>("select id from account where mode = 'sandbox'");
     for (const { id } of accounts) {
-      await tx.run(sql`delete from intent where account = ${id}`);
       await tx.run(sql`delete from card_hold where account = ${id}`);
       await tx.run(sql`delete from spent where account = ${id}`);
       await tx.run(sql`delete from op where account = ${id}`);

@@ -145,7 +145,7 @@ export function claimRules(settings: RulesSettings): ClaimRules {
       return pendingError(request, text, { persons: [], refused: [], needed: why.needed });
     },
     async resume(tx, op, changes) {
-      if (op.finished === undefined) await refuseAltered(tx, op, await approversOf(tx, op.account, settings));
+      if (op.state === 'open') await refuseAltered(tx, op, await approversOf(tx, op.account, settings));
       const open = changes.flatMap(({ state, operation, input, amount }) =>
         state === 'planned' ? [{ operation, input, amount: cents(amount) }] : [],
       );

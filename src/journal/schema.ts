@@ -1,11 +1,11 @@
 /**
- * The tables of a journal, version 1, for SQLite and PostgreSQL alike. Money is integer cents, times are ms UTC, JSON is text,
+ * The tables of a journal, version 2, for SQLite and PostgreSQL alike. Money is integer cents, times are ms UTC, JSON is text,
  * flags are 0 or 1. Who may do what in a shared journal is a matter of `postgres.ts`.
  */
 import { CliError } from '../core/errors.ts';
 
 /** A journal of another number is refused, and not guessed at. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The refusal of a journal that another build has made. */
 export function otherSchema(shown: string, version: number | undefined): CliError {
@@ -77,7 +77,7 @@ export const TABLES: readonly string[] = [
     facts text not null,                   -- JSON: label, aim, phase, needs, asked, chain, purpose
     idempotency_key text,
     marker text,
-    intent text,
+    intent text,                           -- the caller's name for this one change
     digest text not null,                  -- of operation, target and body: what "the same change" means
     card text,                             -- the card it is about; of a create the one that was made
     last4 text,
@@ -95,6 +95,7 @@ export const TABLES: readonly string[] = [
   )`,
   'create index change_digest on change (digest)',
   'create index change_card on change (card)',
+  'create index change_intent on change (intent) where intent is not null',
   'create index change_decided on change (decided_at)',
   "create index change_sent on change (op) where state = 'sent'",
   `create table event (                    -- what happened, in order: for ops show
@@ -105,16 +106,6 @@ export const TABLES: readonly string[] = [
     kind text not null,
     facts text not null,
     primary key (op, seq)
-  )`,
-  `create table intent (
-    account text not null,
-    name text not null,
-    digest text not null,                  -- of the change, and of a key of the caller's where one was given
-    key_print text not null,
-    op text not null,
-    n integer not null,
-    at bigint not null,
-    primary key (account, name)
   )`,
   `create table card_hold (                -- transfers of one card come one after the other: its balance is their evidence
     account text not null,

@@ -9,8 +9,10 @@ import { shellWord } from '../core/shell-quote.ts';
 import type { FileDependencies } from '../files/private-files.ts';
 import { type Acting, accountOfKey, findAccount, useAccount } from './account.ts';
 import { appendLine, outcomeDigest, plannedDigest } from './chain.ts';
-import { type Database, type SqlRow, type SqlValue, sql, type Transaction } from './database.ts';
+import { changesNamed } from './claim.ts';
+import { type Database, sql, type Transaction } from './database.ts';
 import { openPostgres, type PostgresSettings } from './postgres.ts';
+import { type Change, changeOf, insertRecords, opOf } from './records.ts';
 import { refuseBesideShared, seenJournalsIn, watched } from './seen-journals.ts';
 
 interface SharedSettings {
@@ -157,46 +159,32 @@ async function joinJournal(
       sql`select id from op where account = ${own} and (state <> 'finished' or acknowledged is null) order by created`,
     );
     if (unfinished.length > 0) throw notFinished(unfinished.map(({ id }) => id));
-    const named = sql`select op from intent where account = ${own}`;
+    const named = sql`select c.op from change c join op o on o.id = c.op
+      where o.account = ${own} and c.intent is not null and c.state not in ('refused', 'not_sent')`;
     return {
-      ops: await tx.all(sql`select * from op where id in (${named})`),
-      changes: await tx.all(sql`select * from change where op in (${named})`),
-      intents: await tx.all(sql`select * from intent where account = ${own}`),
+      ops: (await tx.all(sql`select * from op where id in (${named})`)).map(opOf),
+      changes: (await tx.all(sql`select * from change where op in (${named}) order by op, n`)).map(changeOf),
     };
   });
-  if (found.intents.length === 0) return;
+  if (found.ops.length === 0) return;
   await shared.transaction(async tx => {
     await tx.all(sql`select id from account where id = ${account}${shared.lock}`);
-    const there = await tx.all<{ name: string; op: string }>(
-      sql`select name, op from intent where account = ${account}`,
-    );
-    const taken = new Set(there.map(({ name }) => name));
-    const known = new Set(there.map(({ op }) => op));
-    const intents = found.intents.filter(({ name }) => !taken.has(String(name)));
-    const wanted = new Set(intents.map(({ op }) => String(op)).filter(op => !known.has(op)));
-    const ops = found.ops.filter(({ id }) => wanted.has(String(id))).map(op => ({ ...op, account, key_print: print }));
-    await insertAll('op', ops);
-    await insertAll(
-      'change',
-      found.changes.filter(({ op }) => wanted.has(String(op))),
-    );
-    await insertAll(
-      'intent',
-      intents.map(intent => ({ ...intent, account, key_print: print })),
-    );
+    const names = found.changes.flatMap(({ intent = [] }) => intent);
+    const taken = await changesNamed(tx, account, names);
+    const isNew = ({ intent, state }: Change) =>
+      intent !== undefined && !taken.has(intent) && state !== 'refused' && state !== 'not_sent';
+    const wanted = new Set(found.changes.filter(isNew).map(({ op }) => op));
+    const ops = found.ops.filter(({ id }) => wanted.has(id)).map(op => ({ ...op, account, keyPrint: print }));
+    // A name that is taken leads to what the shared journal has under it.
+    const withoutTaken = (change: Change) =>
+      taken.has(change.intent ?? '') ? { ...change, intent: undefined } : change;
+    const changes = found.changes.filter(({ op }) => wanted.has(op)).map(withoutTaken);
+    await insertRecords(tx, 'op', ops);
+    await insertRecords(tx, 'change', changes);
     for (const op of wanted) {
       const text = 'brought by a machine that worked alone before';
       await appendLine(tx, account, { event: 'begun', op, changes: await plannedDigest(tx, op), text });
       await appendLine(tx, account, { event: 'finished', op, outcome: await outcomeDigest(tx, op) });
-    }
-    async function insertAll(table: string, rows: readonly SqlRow[]): Promise<void> {
-      const columns = Object.keys(rows[0] ?? {});
-      if (rows.length > 0)
-        await tx.insert(
-          table,
-          columns,
-          rows.map(row => columns.map(name => row[name] as SqlValue)),
-        );
     }
   });
 }

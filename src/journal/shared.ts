@@ -14,7 +14,7 @@ export const OPERATOR = 'cardwright_operator';
 export const READER = 'cardwright_reader';
 
 /** Tables in which operators change rows; in all others they read, and in some they insert. */
-const WRITTEN = ['account', 'account_key', 'op', 'change', 'event', 'intent', 'card_hold', 'spent'] as const;
+const WRITTEN = ['account', 'account_key', 'op', 'change', 'event', 'card_hold', 'spent'] as const;
 /** Inserts alone, and of these columns alone: who inserted a row is written by the database. */
 const INSERTED = {
   audit: 'account, seq, line, hash',

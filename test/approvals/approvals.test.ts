@@ -26,6 +26,7 @@ const changes: SignedChange[] = [
     request: '{"method":"POST","path":"/cards","body":"{}"}',
     amount: 150_000,
     marker: 'op_1.1',
+    intent: null,
   },
   {
     n: 2,
@@ -33,6 +34,7 @@ const changes: SignedChange[] = [
     request: '{"method":"POST","path":"/cards","body":"{}"}',
     amount: 1,
     marker: 'op_1.2',
+    intent: 'order-2',
   },
 ];
 const request: ApprovalRequest = {

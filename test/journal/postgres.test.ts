@@ -178,7 +178,6 @@ test.skipIf(without)(
         'delete from audit',
         'delete from op',
         'delete from change',
-        'delete from intent',
         "update approval set signature = ''",
         "insert into approver (account, keyid, person, key, added) values ('rights', 'k', 'ana', 'x', 1)",
         "insert into approval_rule (account, name, value) values ('rights', 'approve_above', '1000000.00')",

@@ -181,9 +181,16 @@ test.skipIf(without)('a machine that worked alone brings its names, and finishes
   const again = await ana.run(`${CREATE} --intent order-7`, shared);
   expect(again.code).toBe(0);
   expect(JSON.parse(again.out).id).toBe(JSON.parse(first.out).id);
-  const bo = await t.machine('bo');
-  expect(JSON.parse((await bo.run(`${CREATE} --intent order-7`)).out).id).toBe(JSON.parse(first.out).id);
-  expect((await bo.run('journal check')).code).toBe(0);
+  const bo = await t.machine('bo', { CARDWRIGHT_JOURNAL_URL: undefined });
+  const rows = { stdin: 'bin_id,amount,intent\nauto,5,order-7\nauto,5,order-8\n' };
+  const own = await bo.run('cards create --file - --yes --json', rows);
+  expect(own.code).toBe(0);
+  const ofBo = { env: { CARDWRIGHT_JOURNAL_URL: server.url('bo') } };
+  // A name that is taken leads to the first card, and the other one of the file to its own.
+  const [one, other] = ['order-7', 'order-8'].map(name => `${CREATE} --intent ${name}`);
+  expect(JSON.parse((await bo.run(one ?? '', ofBo)).out).id).toBe(JSON.parse(first.out).id);
+  expect(own.out).toContain(JSON.parse((await bo.run(other ?? '', ofBo)).out).id);
+  expect((await bo.run('journal check', ofBo)).code).toBe(0);
   // Beside the shared journal nothing is begun here.
   for (const line of [CREATE, `${CREATE} --journal local`]) {
     const beside = await ana.run(line);
@@ -191,7 +198,7 @@ test.skipIf(without)('a machine that worked alone brings its names, and finishes
     expect(beside.err).toContain('shared journal');
   }
   expect((await ana.run(CREATE, shared)).code).toBe(0);
-  expect(await t.cards()).toHaveLength(2);
+  expect(await t.cards()).toHaveLength(4);
 });
 
 test.skipIf(without)('behind a restore nothing is sent until it is accepted, and what was lost is named', async () => {
