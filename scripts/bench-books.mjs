@@ -117,6 +117,7 @@ async function load(bundle, path, pages, cards) {
   keepGrown(v8, { eventLoopUtilization: performance.eventLoopUtilization, every: () => undefined });
   v8.setFlagsFromString('--heap-growing-percent=20');
   const db = openForSync({ path, platform: process.platform });
+  db.run('pragma cache_size = -16000');
   const counts = { new: 0, changed: 0, gone: 0 };
   const writing = { db, sync: 1, now: NOW, counts: { transactions: counts, cards: { ...counts } } };
   const spent = new Map();

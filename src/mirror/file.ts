@@ -201,9 +201,8 @@ export function openForSync({ path, platform, onCommit }: Opening): MirrorDataba
   privateFolder(dirname(path), platform);
   privateFile(path, platform);
   return opened(path, connection => {
-    // Indexes are written all over: a page that changes again and again stays in memory, and is written back once.
-    const settings = ['synchronous = full', 'secure_delete = on', 'temp_store = memory', 'cache_size = -16000'];
-    for (const setting of [...settings, 'wal_autocheckpoint = 8000']) connection.exec(`pragma ${setting}`);
+    const settings = ['synchronous = full', 'secure_delete = on', 'temp_store = memory', 'wal_autocheckpoint = 8000'];
+    for (const setting of settings) connection.exec(`pragma ${setting}`);
     if (isEmpty(connection)) {
       const views = VIEWS.map(({ name, select }) => `create view ${name} as ${select}`);
       const marks = [`pragma application_id = ${APPLICATION_ID}`, `pragma user_version = ${SCHEMA}`];

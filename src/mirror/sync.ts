@@ -40,12 +40,16 @@ const OVERLAP_MS = { counted: 2 * HOUR, blind: 72 * HOUR, changing: 90 * DAY } a
 /** How far behind the clock of the service, or of this machine, nothing more is expected. */
 const BEHIND_MS = { service: 2 * SECOND, machine: 5 * MINUTE } as const;
 
+/** Indexes are written all over: a page that changes again and again stays in memory, and is written back once. */
+const PAGES_KB = 16_000;
+
 /**
  * Brings the copy up to date. Rejects with what reading throws; what was committed stays. Whoever calls it holds the lock
  * of the mirror.
  */
 export async function syncMirror(parts: SyncParts) {
   const { db, ask, full } = parts;
+  db.run(`pragma cache_size = -${PAGES_KB}`);
   const begun = Math.floor(parts.clock.now());
   const first = await lookFirst(ask);
   // A service tells its time to the second.
