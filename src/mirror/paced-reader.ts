@@ -3,7 +3,7 @@ import type { Input, Item, ReadName, Result } from '../contract/calls.ts';
 import type { PageFacts } from '../contract/operation.ts';
 import type { Reader } from '../contract/service.ts';
 import { MINUTE } from '../core/durations.ts';
-import { CliError } from '../core/errors.ts';
+import { undefinedOn } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
 
 /** Requests a minute. */
@@ -53,10 +53,7 @@ export class PacedReader {
 
   /** Undefined where the service says that it is not there. */
   async readIfThere<N extends ReadName>(operation: N, input: Input<N>): Promise<Result<N> | undefined> {
-    return this.read(operation, input).catch((error: unknown) => {
-      if (!(error instanceof CliError) || error.kind !== 'not_found') throw error;
-      return undefined;
-    });
+    return undefinedOn('not_found', this.read(operation, input));
   }
 
   /** Page after page, up to the last one as far as the service says; else up to an empty page or one of known rows. */

@@ -4,7 +4,6 @@ import type { Period } from '../books/period.ts';
 import { before, isChangingRecord, spentBy } from '../books/records.ts';
 import type { ExportRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { PostedRow, StatementCard, StatementInput, StatementRecords } from '../books/statement-lines.ts';
-import type { Cents } from '../core/money.ts';
 import { addTo } from '../core/objects.ts';
 import { newestReport } from './account-rows.ts';
 import type { KeptCheckpoint, MirrorDatabase } from './file.ts';
@@ -140,31 +139,16 @@ const MOST_LOOKED_UP = 100;
 
 /** Rows of a card as one JSON text: to hand them over column by column costs half as much again. Cards come in their order. */
 const posted = (which: string) => `select card_id, posted from (
-    select r.card_id, json_group_array(json_array(r.tx_id, r.type, r.status, r.cents,
-      (select name from merchant where id = r.merchant), r.mcc, r.merchant_country, r.authorization_id, r.at_ms)) as posted
+    select r.card_id, json_group_array(json_object('tx_id', r.tx_id, 'type', r.type, 'status', r.status, 'cents', r.cents,
+      'merchant', (select name from merchant where id = r.merchant), 'mcc', r.mcc, 'merchant_country', r.merchant_country,
+      'authorization_id', r.authorization_id, 'at_ms', r.at_ms)) as posted
     from record r where ${which} and r.type in ('settlement', 'refund') and r.at_ms >= ?2
       and r.first_sync <= ?3 and r.gone_at is null and ${IS_IN_DOLLARS} group by +r.card_id
   ) join card using (card_id) where +card_id in (select value from json_each(?1)) order by created_ms, card_id`;
 
-type Posted = readonly [
-  ...[tx_id: string, type: string, status: string | null, cents: Cents, merchant: string | null, mcc: string | null],
-  ...[merchant_country: string | null, authorization_id: string | null, at_ms: number],
-];
-
 /** Reads them card by card, so that those of one card at a time are in memory. */
 function postedRecords(db: MirrorDatabase, from: number, closing: Closing): StatementRecords['of'] {
   const changed = changedRecords(db, from, closing);
-  const rowOf = ([tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms]: Posted) => ({
-    tx_id,
-    type,
-    status,
-    cents,
-    merchant,
-    mcc,
-    merchant_country,
-    authorization_id,
-    at_ms,
-  });
   return function* (cards) {
     const which = cards.length > MOST_LOOKED_UP ? 'true' : 'r.card_id in (select value from json_each(?1))';
     const ids = JSON.stringify(cards.map(({ card_id }) => card_id));
@@ -173,8 +157,7 @@ function postedRecords(db: MirrorDatabase, from: number, closing: Closing): Stat
     for (const card of cards) {
       const rows = [...(changed.rows.get(card.card_id) ?? [])];
       if (next.value?.card_id === card.card_id) {
-        for (const each of JSON.parse(next.value.posted) as Posted[])
-          if (!changed.ids.has(each[0])) rows.push(rowOf(each));
+        for (const row of JSON.parse(next.value.posted) as PostedRow[]) if (!changed.ids.has(row.tx_id)) rows.push(row);
         next = read.next();
       }
       yield [card, rows];
