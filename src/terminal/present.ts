@@ -1,8 +1,9 @@
 /** From a presentation to bytes: which format applies, and what is written whole. */
 import { CliError } from '../core/errors.ts';
+import { shellQuote } from '../core/shell-quote.ts';
 import type { Environment, Streams } from '../platform/host.ts';
-import { plainText } from './cells.ts';
-import { printable, printableYield } from './printable.ts';
+import { machineCell, plainText } from './cells.ts';
+import { printable, printableJson, printableYield } from './printable.ts';
 import {
   checkNames,
   collectRows,
@@ -19,7 +20,6 @@ import {
   writeTsv,
 } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
-import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation } from './view.ts';
 
 /** Formats whose lines are rows: of a document they hold its rows, of one text that text. */
@@ -132,25 +132,67 @@ async function writeDocument(job: Job, text: DocumentText): Promise<void> {
   await job.streams.stdout.write(await text(listing === undefined ? whole() : { data: kept, page: listing.page() }));
 }
 
+// One object as shell assignments, for `eval "$(… -o env)"`.
+
+/**
+ * Names a shell, a loader or a common program acts upon. The service may send fields we do not know; none of
+ * them may become one of these variables by being evaluated.
+ */
+const ACTED_UPON =
+  /^(?:PATH|IFS|ENV|HOME|PWD|OLDPWD|SHELL|SHELLOPTS|CDPATH|FPATH|MANPATH|TMPDIR|TERM|LANG|EDITOR|VISUAL|PAGER|PS\d|PROMPT\w*|RPROMPT|HISTFILE|MAIL\w*|OPTIND|UID|EUID|PPID|ZDOTDIR|FCEDIT|LC_\w*|LD_\w*|DYLD_\w*|BASH\w*|ZSH\w*|GIT_\w*|SSH_\w*|NODE_\w*|NPM_\w*|PYTHON\w*|PERL\w*|RUBY\w*|JAVA_\w*|OPENSSL_\w*|SSL_\w*|CURL_\w*|XDG_\w*|CARDWRIGHT_\w*|\w*_PROXY)$/;
+
+/** `spending_limit` and `spendingLimit` give `SPENDING_LIMIT`; other characters become `_`. */
+function shellName(field: string): string {
+  const name = field
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+    .replace(/[^A-Z0-9_]/g, '_');
+  return /^[A-Z_]/.test(name) ? name : `_${name}`;
+}
+
+const assignment = (name: string, value: string) => `${name}=${shellQuote(value)}\n`;
+
+/**
+ * `NAME='value'` a line: the fields that have columns first, then the unknown ones; with `--fields` exactly those. Lists and objects
+ * are JSON text, absent values empty. Left out is a field whose name the shell acts upon, or an earlier one has.
+ */
 async function writeAssignments(job: Job): Promise<void> {
   const { presentation, settings, streams } = job;
-  if (presentation.variables !== undefined) return streams.stdout.write(assignments(presentation.variables()));
+  const { columns, data, noun, variables } = presentation;
+  if (variables !== undefined) {
+    const lines = Object.entries(variables()).map(([name, value]) => assignment(name, value));
+    return streams.stdout.write(lines.join(''));
+  }
   const rows = await collectRows(job);
-  if (rows.length > 1 || typeof presentation.data === 'string') {
+  if (rows.length > 1 || typeof data === 'string') {
     const found = rows.length > 1 ? `there are ${rows.length}` : 'this is plain text';
-    throw new CliError('usage', { message: `-o env prints the fields of one ${presentation.noun}; ${found}` });
+    throw new CliError('usage', { message: `-o env prints the fields of one ${noun}; ${found}` });
   }
   const [row] = rows;
   if (row === undefined) return;
-  const { text, leftOut } = shellAssignments(row, presentation.columns, {
-    asked: settings.fields,
-    terminal: streams.stdout.isTerminal,
-  });
+  const known = new Set(columns.map(column => column.field));
+  const own = [...known].filter(field => valueAt(row, field) !== undefined);
+  const fields = settings.fields ?? [...own, ...Object.keys(row).filter(field => !known.has(field))];
+  const lines = new Map<string, string>();
+  const leftOut: string[] = [];
+  for (const field of fields) {
+    const name = shellName(field);
+    if (lines.has(name) || (!known.has(field) && ACTED_UPON.test(name))) {
+      leftOut.push(field);
+      continue;
+    }
+    const column = columns.find(each => each.field === field);
+    const value = valueAt(row, field);
+    const isCell = column !== undefined && typeof value !== 'object';
+    const json = () => (typeof value === 'string' ? value : printableJson(plainText(value)));
+    const text = isCell ? machineCell(column, value) : json();
+    lines.set(name, assignment(name, streams.stdout.isTerminal ? printable(text) : text));
+  }
   if (leftOut.length > 0) {
     const names = printable(leftOut.join(', '));
     await streams.stderr.write(
       `left out of -o env, because the name is taken or means something to shells: ${names}\n`,
     );
   }
-  await streams.stdout.write(text);
+  await streams.stdout.write([...lines.values()].join(''));
 }
