@@ -22,7 +22,7 @@ export function openContext(opening: Opening) {
   const run = openRun(opening);
   const { host, version, globals, terminal, notice, warn, opened, reader, limits, audit } = run;
   const { clock, random, env, platform, signal } = host;
-  const { prompts, progress, canAsk, maskInLog, life } = terminal;
+  const { prompts, progress, canAsk, maskInLog } = terminal;
   const { yes, dryRun, live } = globals;
   const planned: PlannedRequest[] = [];
   const ops: string[] = [];
@@ -186,7 +186,7 @@ export function openContext(opening: Opening) {
     context,
     /** Closes what was opened, in order. An operation whose answer was `lost` stays unfinished: nobody was told. */
     async close(answer: 'written' | 'lost'): Promise<void> {
-      life.end();
+      progress.end();
       await opened.close(async () => {
         await progress.written();
         // What is left undone here is looked at by the next command; the answer stands.

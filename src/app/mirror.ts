@@ -18,7 +18,7 @@ import type { Run } from './run.ts';
 
 export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Promise<Mirror> {
   const { host, opened, reader, terminal, warn } = run;
-  const { progress, life } = terminal;
+  const { progress } = terminal;
   const acting = await opened.acting();
   const { profile, mode, origin } = acting;
   let rows = 0;
@@ -52,7 +52,7 @@ export async function mirrorFor(run: Run, journal: () => Promise<Journal>): Prom
     },
     onEnd: () => progress.clear(),
     onPause: (ms, perMinute) =>
-      life.paused(mode === 'sandbox' ? 'the sandbox' : new URL(origin).host, ms, { perMinute }),
+      progress.paused(mode === 'sandbox' ? 'the sandbox' : new URL(origin).host, ms, { perMinute }),
     program: [...host.program, '__query'],
     env: Object.fromEntries(
       Object.entries(host.env).filter(([name]) => !(SECRET_VARIABLES as readonly string[]).includes(name)),

@@ -16,7 +16,7 @@ import { LIMIT_NAMES, limitWords, readLimits, type SourcedLimits, sourceWords, s
 import { readManagedLimits } from '../limits/managed-file.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/start.ts';
-import { createProgress, createSignOfLife } from '../terminal/progress.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { createPrompts, typedInput } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { checkSandboxIsMeant, namedElsewhere, resolve, type Where, whoseOf } from './account.ts';
@@ -55,16 +55,15 @@ function beginRun(opening: Opening) {
   // One redrawn line for a person at a terminal, a sentence now and then for a screen reader and a log.
   const canRedraw = stderr.isTerminal && env['TERM'] !== 'dumb' && !globals.accessible;
   const mode = globals.quiet ? 'none' : canRedraw ? 'redraw' : 'lines';
-  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
-  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
   // A program that reads the answer may draw on the same terminal.
-  const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const watched = !globals.quiet && stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen, watched });
+  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
   const notice = (text: string) => {
     if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
   /** A notice that begins with `warning:`. */
   const warn = (text: string) => notice(`warning: ${text}`);
-  const life = createSignOfLife({ mode, watched, progress, clock });
   const terminal = {
     stdin: typedInput(stdin, notice),
     prompts: createPrompts({
@@ -91,9 +90,8 @@ function beginRun(opening: Opening) {
       const escaped = texts.map(each => each.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
       writeTerminal(escaped.map(each => `::add-mask::${each}\n`).join(''));
     },
-    life,
     /** How long this command waits for a shared journal, and how a person is told. */
-    waiting: { onWait: life.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
+    waiting: { onWait: progress.awaited, ...(opening.isUrgent && { patienceMs: URGENT_PATIENCE_MS }) },
   };
   return { ...opening, terminal, notice, warn, files: { platform, random, warn } };
 }
@@ -159,8 +157,8 @@ function connections(settings: ReturnType<typeof beginRun>) {
       signal: host.signal,
       mode,
       userAgent: `cardwright/${settings.version}`,
-      onAsk: () => terminal.life.asked(whom),
-      onWait: ({ ms, because, attempt }: Wait) => terminal.life.paused(whom, ms, because, attempt),
+      onAsk: () => terminal.progress.asked(whom),
+      onWait: ({ ms, because, attempt }: Wait) => terminal.progress.paused(whom, ms, because, attempt),
       onWarning: settings.warn,
       ...(timeoutMs !== undefined && { timeoutMs }),
       // `--verbose` shows what was asked and answered, `--debug` headers and bodies as well.

@@ -1,4 +1,7 @@
-/** How far a run of rows or a long list is, on standard error: one redrawn line on a terminal, a sentence now and then elsewhere. */
+/**
+ * What goes on, on standard error: how far a run of rows or a long list is, and what is waited for. One redrawn line on a terminal, a
+ * sentence now and then elsewhere.
+ */
 
 import { SECOND } from '../core/durations.ts';
 import type { Clock, OutputStream } from '../platform/host.ts';
@@ -32,6 +35,8 @@ interface ProgressSettings {
   readonly writeTerminal: (text: string) => void;
   /** Rows go to the same screen as they come; a line that says how many would stand between them. */
   readonly rowsOnScreen?: boolean;
+  /** False where nobody looks: requests are not spoken of, pauses are. */
+  readonly watched: boolean;
 }
 
 /** How far it is, as the beginning of a redrawn line and as a sentence. */
@@ -49,18 +54,34 @@ const LONG_READ_MS = 1_000;
 /** Erases the line and goes to its beginning. */
 const ERASE = '\r\x1b[2K';
 
+/** A request without an answer for this long is spoken of. */
+export const FIRST_SIGN_MS = 150;
+/** A line that cannot be taken away again is worth it later only: a screen reader would read it at every command. */
+const FIRST_LASTING_SIGN_MS = 2_500;
+/** What is waited for beside the service is spoken of later: most of it is there before it is read. */
+export const LONG_WAIT_MS = 2_000;
+/** Lines that stay are this far apart at least. */
+const LASTING_MS = 10_000;
+
+/** Why nothing is sent for a while: what the service said, or the pace that this machine keeps by itself. */
+type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinute: number };
+
 export type Progress = ReturnType<typeof createProgress>;
 
 export function createProgress(settings: ProgressSettings) {
-  const { mode, stderr, clock, columns, rowsOnScreen = false } = settings;
+  const { mode, stderr, clock, columns, rowsOnScreen = false, watched } = settings;
   let begun = clock.monotonic();
   let shownAt = mode === 'redraw' ? Number.NEGATIVE_INFINITY : begun;
   let readingSince: number | undefined;
   let [reported, hasSaid] = [false, false];
-  let status: string | undefined;
-  /** There while a line is drawn. */
+  /** There while a line is drawn; whether that is one of waiting. */
   let unhold: (() => void) | undefined;
+  let isOfWaiting = false;
   let written = Promise.resolve();
+  /** Requests without an answer; what is waited for is shown until this is aborted; pauses are said again after this time. */
+  let asking = 0;
+  let showing: AbortController | undefined;
+  let saidUntil = Number.NEGATIVE_INFINITY;
 
   /** Called at once, so that lines stay in order with those of others; a full pipe is waited for at the end. */
   function write(text: string): void {
@@ -75,7 +96,7 @@ export function createProgress(settings: ProgressSettings) {
 
   function letGo(): void {
     unhold?.();
-    [unhold, status] = [undefined, undefined];
+    [unhold, isOfWaiting] = [undefined, false];
   }
 
   function draw(text: string): void {
@@ -95,7 +116,7 @@ export function createProgress(settings: ProgressSettings) {
     if (mode === 'redraw') {
       if (now - shownAt < REDRAW_MS && !isOver) return;
       draw([report.drawn, ...speedWords(report, now - begun)].join('  '));
-      status = undefined;
+      isOfWaiting = false;
     } else {
       // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
       if (isOver ? !hasSaid : now - shownAt < LINES_MS) return;
@@ -108,6 +129,38 @@ export function createProgress(settings: ProgressSettings) {
   function line(text: string): void {
     clear();
     write(`${text}\n`);
+  }
+
+  /** A sentence, in lines of the screen's width. */
+  function say(text: string): void {
+    const cells = stderr.isTerminal ? columns() : Number.POSITIVE_INFINITY;
+    for (const each of fitted(printable(text), cells)) line(each);
+  }
+
+  /** Shows what `words` say, from `after` ms on, anew each second, until something else is the case; beside a run or a list nothing. */
+  function tell(after: number, words: (ms: number) => string): void {
+    end();
+    const until = new AbortController();
+    const since = clock.monotonic();
+    showing = until;
+    const go = async () => {
+      for (let pause = after; ; pause = SECOND - ((clock.monotonic() - since) % SECOND)) {
+        if (pause > 0) await clock.sleep(pause, until.signal);
+        if (until.signal.aborted) return;
+        const text = words(clock.monotonic() - since);
+        if (mode !== 'redraw') return say(text);
+        if (reported) continue;
+        draw(printable(text));
+        isOfWaiting = true;
+      }
+    };
+    void go().catch(() => undefined);
+  }
+
+  function end(): void {
+    showing?.abort();
+    showing = undefined;
+    if (isOfWaiting) clear();
   }
 
   return {
@@ -137,22 +190,39 @@ export function createProgress(settings: ProgressSettings) {
     },
     /** Writes a line of its own; the redrawn one comes back with the next update. */
     line: (text: string): void => line(printable(text)),
-    /** A sentence, in lines of the screen's width. */
-    say(text: string): void {
-      const cells = stderr.isTerminal ? columns() : Number.POSITIVE_INFINITY;
-      for (const each of fitted(printable(text), cells)) line(each);
+    say,
+    /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
+    asked(whom: string): () => void {
+      asking += 1;
+      if (watched && asking === 1) tell(mode === 'redraw' ? FIRST_SIGN_MS : FIRST_LASTING_SIGN_MS, waiting(whom));
+      return () => {
+        asking -= 1;
+        if (asking === 0) end();
+      };
     },
-    /** Redraws a line that is no part of a run or a list, or takes it away. Beside one of those nothing is shown. */
-    status(text: string | undefined) {
-      if (text === undefined ? status === undefined : mode !== 'redraw' || reported) return;
-      if (text === undefined) return clear();
-      draw(printable(text));
-      status = text;
+    /** Something else than the service is waited for, for `mostMs()` in all; call the result when that is over. */
+    awaited(whom: string, mostMs: () => number): () => void {
+      if (!watched) return () => undefined;
+      const seconds = (ms: number) => Math.round(ms / SECOND);
+      tell(LONG_WAIT_MS, ms => `waiting for ${whom}: ${seconds(ms)} s, at most ${seconds(mostMs())}`);
+      const own = showing;
+      return () => {
+        // A request that is spoken of by now goes on.
+        if (own === showing) end();
+      };
     },
-    /** A run or a list is being told of. */
-    get reports(): boolean {
-      return reported;
+    /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
+    paused(whom: string, ms: number, why: Pause, attempt = 2) {
+      const now = clock.monotonic();
+      // Many workers are told the same; a pause shorter than a second is over before it is read.
+      if (ms < SECOND || mode === 'none' || now < saidUntil) return;
+      const text = asksToWait(whom, ms, { why, attempt });
+      if (mode === 'redraw' && watched && !reported) return tell(0, text);
+      saidUntil = now + Math.max(ms, LASTING_MS);
+      say(text(0));
     },
+    /** Nothing more is said of what is waited for. */
+    end,
     /** Takes the redrawn line away, for somebody else's output. */
     clear,
     /** Resolves when the stream has taken everything. */
@@ -184,94 +254,6 @@ function left(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 120) return `${whole} s`;
   return whole < 7200 ? `${Math.ceil(whole / 60)} min` : `${Math.ceil(whole / 3600)} h`;
-}
-
-// Waiting for an answer: one line on the terminal, taken away when it is there. A pause that the service asks for is said in a
-// log as well, so that a script that stands still says why.
-
-/** A request without an answer for this long is spoken of. */
-export const FIRST_SIGN_MS = 150;
-/** A line that cannot be taken away again is worth it later only: a screen reader would read it at every command. */
-const FIRST_LASTING_SIGN_MS = 2_500;
-/** What is waited for beside the service is spoken of later: most of it is there before it is read. */
-export const LONG_WAIT_MS = 2_000;
-/** Lines that stay are this far apart at least. */
-const LASTING_MS = 10_000;
-
-/** Why nothing is sent for a while: what the service said, or the pace that this machine keeps by itself. */
-type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinute: number };
-
-interface SignSettings extends Pick<ProgressSettings, 'mode' | 'clock'> {
-  /** False where nobody looks: requests are not spoken of, pauses are. */
-  readonly watched: boolean;
-  readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
-}
-
-export type SignOfLife = ReturnType<typeof createSignOfLife>;
-
-export function createSignOfLife({ mode, watched, progress, clock }: SignSettings) {
-  let open = 0;
-  let showing: AbortController | undefined;
-  let saidUntil = Number.NEGATIVE_INFINITY;
-
-  /** Shows what `line` says, from `after` ms on, anew each second, until something else is the case. */
-  function show(after: number, line: (ms: number) => string): void {
-    stop();
-    const until = new AbortController();
-    const begun = clock.monotonic();
-    showing = until;
-    const go = async () => {
-      for (let pause = after; ; pause = SECOND - ((clock.monotonic() - begun) % SECOND)) {
-        if (pause > 0) await clock.sleep(pause, until.signal);
-        if (until.signal.aborted) return;
-        const text = line(clock.monotonic() - begun);
-        if (mode !== 'redraw') return progress.say(text);
-        progress.status(text);
-      }
-    };
-    void go().catch(() => undefined);
-  }
-
-  function stop(): void {
-    showing?.abort();
-    showing = undefined;
-    progress.status(undefined);
-  }
-
-  return {
-    /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
-    asked(whom: string): () => void {
-      open += 1;
-      if (watched && open === 1) show(mode === 'redraw' ? FIRST_SIGN_MS : FIRST_LASTING_SIGN_MS, waiting(whom));
-      return () => {
-        open -= 1;
-        if (open === 0) stop();
-      };
-    },
-    /** Something else than the service is waited for, for `mostMs()` in all; call the result when that is over. */
-    awaited(whom: string, mostMs: () => number): () => void {
-      if (!watched || mode === 'none') return () => undefined;
-      const seconds = (ms: number) => Math.round(ms / SECOND);
-      show(LONG_WAIT_MS, ms => `waiting for ${whom}: ${seconds(ms)} s, at most ${seconds(mostMs())}`);
-      const own = showing;
-      return () => {
-        // A request that is spoken of by now goes on.
-        if (own === showing) stop();
-      };
-    },
-    /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
-    paused(whom: string, ms: number, why: Pause, attempt = 2) {
-      const now = clock.monotonic();
-      // Many workers are told the same; a pause shorter than a second is over before it is read.
-      if (ms < SECOND || mode === 'none' || now < saidUntil) return;
-      const line = asksToWait(whom, ms, { why, attempt });
-      if (mode === 'redraw' && watched && !progress.reports) return show(0, line);
-      saidUntil = now + Math.max(ms, LASTING_MS);
-      progress.say(line(0));
-    },
-    /** Nothing more is said. */
-    end: stop,
-  };
 }
 
 function waiting(whom: string) {

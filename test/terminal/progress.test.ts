@@ -6,7 +6,12 @@ import { memoryStreams } from '../support/streams.ts';
 function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
   let now = 0;
   const streams = memoryStreams({ stderrTerminal: mode === 'redraw', columns });
-  const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
+  let wake: () => void = () => undefined;
+  const sleep = () =>
+    new Promise<void>(resolve => {
+      wake = resolve;
+    });
+  const clock: Clock = { now: () => now, monotonic: () => now, sleep };
   const restores = new Set<() => void>();
   const progress = createProgress({
     mode,
@@ -14,6 +19,7 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
     clock,
     columns: () => columns,
     rowsOnScreen,
+    watched: mode !== 'none',
     onCrash(restore) {
       restores.add(restore);
       return () => restores.delete(restore);
@@ -35,6 +41,12 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
     read(seconds: number, rows: number, total?: number) {
       now = seconds * 1000;
       progress.reading({ noun: 'card', rows, total });
+    },
+    /** At that second what is waited for is looked at. */
+    async look(seconds: number) {
+      now = seconds * 1000;
+      wake();
+      await Promise.resolve();
     },
     /** A signal, as the program takes it. */
     signal: () => {
@@ -66,25 +78,28 @@ describe('progress on a terminal', () => {
   });
 });
 
-describe('a line that is no report', () => {
-  it('is redrawn and taken away, and a signal leaves it and begins a new line, once', () => {
-    const { progress, signal, text } = progressAt('redraw');
-    progress.status('waiting for the sandbox');
-    progress.status(undefined);
-    progress.status(undefined);
+describe('a line that tells what is waited for', () => {
+  it('is redrawn and taken away, and a signal leaves it and begins a new line, once', async () => {
+    const { progress, look, signal, text } = progressAt('redraw');
+    const answered = progress.asked('the sandbox');
+    await look(0);
+    answered();
+    progress.end();
     expect(text()).toBe('\r\x1b[2Kwaiting for the sandbox\r\x1b[2K');
     signal();
-    progress.status('waiting for the sandbox  1 s');
+    progress.asked('the sandbox');
+    await look(1);
     signal();
     signal();
     progress.line('error: stopped');
     expect(text()).toMatch(/waiting for the sandbox {2}1 s\nerror: stopped\n$/);
   });
-  it.each(['lines', 'none'] as const)('is not drawn in mode %s', mode => {
-    const { progress, text } = progressAt(mode);
-    progress.status('waiting');
-    progress.status(undefined);
-    expect(text()).toBe('');
+  it.each(['lines', 'none'] as const)('is not drawn in mode %s', async mode => {
+    const { progress, look, text } = progressAt(mode);
+    const answered = progress.asked('the sandbox');
+    await look(0);
+    answered();
+    expect(text()).toBe(mode === 'none' ? '' : 'waiting for the sandbox\n');
   });
 });
 
