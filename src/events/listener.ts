@@ -64,7 +64,7 @@ export type Counts = Awaited<ReturnType<typeof openListener>>['counts'];
 
 /** Opens the port and listens. Throws `unreachable` for one that is taken. */
 export async function openListener(settings: ListenerSettings) {
-  const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
+  const { port, secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
   /** What came, by what became of it. `refused`: wrong or missing signature; `unwished`: verified, and not of the wished kinds. */
   const counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createDedupeSet(MOST_IDS);
@@ -117,9 +117,25 @@ export async function openListener(settings: ListenerSettings) {
     if (failure !== undefined) throw failure;
   }
 
-  const receiver = await openReceiver({ port: settings.port, take, onGone: over });
+  // On this machine alone; the bytes first, then the signature, then anything else (docs/design/security.md, H1 to H8, H12).
+  const server = createServer(TIMES, (request, response) => {
+    answer(request, response, take).catch((error: unknown) => {
+      request.destroy();
+      over(gone('failed', error));
+    });
+  });
+  server.listen({ host: '127.0.0.1', port });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
+    throw notSent('unreachable', message, sameCommandWithout('--port'));
+  });
+  server.on('error', error => over(gone('failed', error)));
+  let closing = false;
+  server.on('close', () => {
+    if (!closing) over(gone('was closed', undefined));
+  });
   return {
-    port: receiver.port,
+    port: (server.address() as AddressInfo).port,
     counts: counts as Readonly<typeof counts>,
     /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
     arrivals: arrivals(),
@@ -127,7 +143,14 @@ export async function openListener(settings: ListenerSettings) {
     finish: () => over(),
     /** There is nothing to listen to any more. */
     fail: (error: CliError) => over(error),
-    close: () => receiver.close(),
+    /** Answers what is running, then frees the port. */
+    close(): Promise<void> {
+      closing = true;
+      return new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
   };
 }
 
@@ -138,8 +161,7 @@ function whyRefused(signature: string | undefined, explained: string | undefined
     : `its signature does not match: ${explained}`;
 }
 
-// The receiver: on this machine alone; the bytes first, then the signature, then anything else (docs/design/security.md, H1 to
-// H8, H12).
+// Answers to what comes.
 
 interface Delivery {
   readonly bytes: Uint8Array;
@@ -151,48 +173,6 @@ type Take = (delivery: Delivery) => Promise<number>;
 
 const MAX_BYTES = 1024 * 1024;
 const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
-
-/**
- * Opens the port on 127.0.0.1, any free one for 0; `onGone` is told once, when it cannot receive any more. Throws `unreachable` when it
- * is taken.
- */
-export async function openReceiver({
-  port,
-  take,
-  onGone,
-}: {
-  readonly port: number;
-  readonly take: Take;
-  readonly onGone: (error: CliError) => void;
-}) {
-  const server = createServer(TIMES, (request, response) => {
-    answer(request, response, take).catch((error: unknown) => {
-      request.destroy();
-      onGone(gone('failed', error));
-    });
-  });
-  server.listen({ host: '127.0.0.1', port });
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const message = `cannot listen on port ${port} of 127.0.0.1: ${error.code ?? error.message}`;
-    throw notSent('unreachable', message, sameCommandWithout('--port'));
-  });
-  server.on('error', error => onGone(gone('failed', error)));
-  let closing = false;
-  server.on('close', () => {
-    if (!closing) onGone(gone('was closed', undefined));
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    /** Answers what is running, then frees the port. */
-    close(): Promise<void> {
-      closing = true;
-      return new Promise(resolve => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
-    },
-  };
-}
 
 async function answer(request: IncomingMessage, response: ServerResponse, take: Take): Promise<void> {
   if (request.method !== 'POST') return end(response, 405, { Allow: 'POST' });

@@ -80,11 +80,6 @@ export async function openProfileStore(host: ProfileHost, warn: (text: string) =
   const isThere = (await checkPrivateFolder(folder, around)) && (await readPrivate(path, around)) !== undefined;
   let file = isThere ? (await open()).get('file', NO_PROFILES) : NO_PROFILES;
 
-  /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
-  async function key(name: string): Promise<Secret> {
-    return fetch(existing(file, name));
-  }
-
   /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
   async function save(profile: NewKey & Pick<Profile, 'name' | 'base_url'>): Promise<Profile> {
     const name = checkNewProfileName(profile.name);
@@ -234,15 +229,16 @@ export async function openProfileStore(host: ProfileHost, warn: (text: string) =
     });
   }
 
-  /** Throws `guarded` when the key is of another mode than when it was saved. */
-  async function fetch(profile: Profile): Promise<Secret> {
+  /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
+  async function key(name: string): Promise<Secret> {
+    const profile = existing(file, name);
     const { key: stored, account, file: keyFile, command = [], mode } = profile;
     if (stored !== undefined) return stored;
     const key = account === undefined ? await tell(keyFile ?? command) : await fromKeychain(profile, account);
     if (keyMode(key) === mode) return key;
     throw notSent(
       'guarded',
-      `profile ${profile.name} was saved with a ${mode} key, and its key is now ${keyMode(key)}`,
+      `profile ${name} was saved with a ${mode} key, and its key is now ${keyMode(key)}`,
       loginFor(profile),
     );
   }

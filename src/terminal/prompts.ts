@@ -70,36 +70,6 @@ const MARK = '? ';
 
 const END_OF_INPUT = 'end of input';
 
-/**
- * Asks once. ^C is `interrupted`; a closed input is no answer and never leaves the question open: readline
- * only pauses its input at ^D, and the library would wait for ever.
- */
-async function ask<Answer>(
-  options: PromptOptions,
-  message: string,
-  question: Question<Answer>,
-  noAnswer: CliError,
-): Promise<Answer> {
-  const library = await import('./questions.ts');
-  const ended = new AbortController();
-  const end = () => setImmediate(() => ended.abort(END_OF_INPUT));
-  const { input, output, signal } = options;
-  const any = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
-  input.on('pause', end).on('end', end);
-  // An input that ended earlier says so no more.
-  if ('readableEnded' in input && input.readableEnded === true) end();
-  try {
-    return await question(library, message, { input, output, signal: any });
-  } catch (thrown) {
-    const name = thrown instanceof Error ? thrown.name : '';
-    if (name === 'ExitPromptError') throw notSent('interrupted', 'cancelled at the question. Nothing was changed.');
-    if (name !== 'AbortPromptError') throw thrown;
-    throw any.reason === END_OF_INPUT ? noAnswer : any.reason;
-  } finally {
-    input.off('pause', end).off('end', end);
-  }
-}
-
 const unconfirmed =
   ({ flag }: Substitute) =>
   (why: string) =>
@@ -121,7 +91,10 @@ export function createPrompts(options: PromptOptions) {
   const available = allowed && streams.stdin.isTerminal && streams.stderr.isTerminal;
 
   const columns = streams.stderr.columns ?? DEFAULT_COLUMNS;
-  /** `behind`: cells that stay free behind the question. */
+  /**
+   * Asks once; so many cells stay free behind the question. ^C is `interrupted`; a closed input is no answer and never leaves the
+   * question open: readline only pauses its input at ^D, and the library would wait for ever.
+   */
   const run = async <Answer>(
     question: string,
     behind: number,
@@ -129,12 +102,25 @@ export function createPrompts(options: PromptOptions) {
     show: Question<Answer>,
   ): Promise<Answer> => {
     if (!available) throw refusal('nobody can be asked here');
-    return ask(
-      options,
-      await wordedQuestion(question, columns, behind),
-      show,
-      refusal('the input ended without an answer'),
-    );
+    const library = await import('./questions.ts');
+    const message = await wordedQuestion(question, columns, behind);
+    const ended = new AbortController();
+    const end = () => setImmediate(() => ended.abort(END_OF_INPUT));
+    const { input, output } = options;
+    const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
+    input.on('pause', end).on('end', end);
+    // An input that ended earlier says so no more.
+    if ('readableEnded' in input && input.readableEnded === true) end();
+    try {
+      return await show(library, message, { input, output, signal });
+    } catch (thrown) {
+      const name = thrown instanceof Error ? thrown.name : '';
+      if (name === 'ExitPromptError') throw notSent('interrupted', 'cancelled at the question. Nothing was changed.');
+      if (name !== 'AbortPromptError') throw thrown;
+      throw signal.reason === END_OF_INPUT ? refusal('the input ended without an answer') : signal.reason;
+    } finally {
+      input.off('pause', end).off('end', end);
+    }
   };
   const input =
     (problem?: (text: string) => string | undefined): Question<string> =>

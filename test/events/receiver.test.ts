@@ -3,24 +3,25 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, it } from 'vitest';
-import { openReceiver } from '../../src/events/listener.ts';
+import { Secret } from '../../src/core/secret.ts';
+import { openListener } from '../../src/events/listener.ts';
+import { SYSTEM_CLOCK } from '../../src/platform/time.ts';
 import { isWhole } from '../support/whole.ts';
 
-const taking = () => {
-  const bodies: string[] = [];
-  const opened = openReceiver({
+/** Whole bodies without a signature are refused, and counted. */
+const taking = () =>
+  openListener({
     port: 0,
-    async take({ bytes }) {
-      bodies.push(Buffer.from(bytes).toString());
-      return 200;
-    },
-    onGone: error => expect.unreachable(error.message),
+    secrets: [new Secret('whsec_none')],
+    signatureHeader: undefined,
+    events: ['*'],
+    clock: SYSTEM_CLOCK,
+    onRefused: () => undefined,
+    onHidden: () => undefined,
   });
-  return opened.then(receiver => ({ receiver, bodies }));
-};
 
 it('is open on 127.0.0.1 and on no other address of this machine', async () => {
-  const { receiver } = await taking();
+  const receiver = await taking();
   const others = Object.values(networkInterfaces())
     .flatMap(found => found ?? [])
     .filter(({ address, scopeid }) => address !== '127.0.0.1' && !scopeid)
@@ -33,23 +34,18 @@ it('is open on 127.0.0.1 and on no other address of this machine', async () => {
 });
 
 it('a body that breaks off is nobody’s, and the next one is taken', async () => {
-  const { receiver, bodies } = await taking();
+  const receiver = await taking();
   const socket = connect({ port: receiver.port, host: '127.0.0.1' });
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{"half');
   await once(socket, 'ready');
   socket.destroy();
   const { status } = await fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body: '{}' });
-  expect([status, bodies]).toEqual([200, ['{}']]);
+  expect([status, receiver.counts.refused]).toEqual([401, 1]);
   await receiver.close();
 });
 
 it.runIf(isWhole)('a body that drips is given up after 10 seconds', async () => {
-  const taken: unknown[] = [];
-  const receiver = await openReceiver({
-    port: 0,
-    take: async delivery => taken.push(delivery) && 200,
-    onGone: error => expect.unreachable(error.message),
-  });
+  const receiver = await taking();
   const begun = performance.now();
   const socket = connect({ port: receiver.port, host: '127.0.0.1' }).setEncoding('utf8');
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n');
@@ -63,6 +59,6 @@ it.runIf(isWhole)('a body that drips is given up after 10 seconds', async () => 
   await once(socket, 'close');
   clearInterval(drip);
   expect(performance.now() - begun).toBeLessThan(20_000);
-  expect([told === '' || told.startsWith('HTTP/1.1 408'), taken]).toEqual([true, []]);
+  expect([told === '' || told.startsWith('HTTP/1.1 408'), receiver.counts.refused]).toEqual([true, 0]);
   await receiver.close();
 });
