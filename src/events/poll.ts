@@ -18,8 +18,8 @@ interface Pace {
   /** The first pause, and the one they grow to. */
   readonly firstMs?: number;
   readonly longestMs?: number;
-  /** Asked before each pause: the service wants none of us for so many ms. */
-  readonly atLeastMs?: () => number;
+  /** Told when the service cannot be asked, once until it can again. */
+  readonly onTrouble?: ((error: CliError) => void) | undefined;
 }
 
 /** Between the end of one look and the next; also within a look that takes several requests. */
@@ -28,24 +28,45 @@ const LONGEST_PAUSE_MS = 5_000;
 const GROWTH = 1.5;
 
 /**
- * Yields each time it is time to look: at once, after pauses, and a last time when time is over. Throws the reason of
- * the signal.
+ * What was found each time: at once, after pauses, and a last time when time is over. Outlives a service which goes away, refuses or
+ * breaks connections for a while, from the first look on: then nothing is found, and `trouble` says why. An address where nobody
+ * ever answered is an error at once. Throws the reason of the signal.
  */
-export async function* pollTimes(waiting: Waiting, pace: Pace = {}): AsyncGenerator<undefined> {
+export async function* looks<T>(waiting: Waiting, pace: Pace, look: () => Promise<T | undefined>) {
   const { clock, random, signal } = waiting;
   const { timeoutMs = Number.POSITIVE_INFINITY, firstMs = SHORTEST_PAUSE_MS, longestMs = LONGEST_PAUSE_MS } = pace;
-  const { atLeastMs = () => 0 } = pace;
   const ends = clock.monotonic() + timeoutMs;
+  let trouble: CliError | undefined;
+  let isFirst = true;
   for (let pause = firstMs; ; pause = Math.min(longestMs, pause * GROWTH)) {
     signal.throwIfAborted();
-    yield undefined;
+    let found: T | undefined;
+    try {
+      found = await look();
+      trouble = undefined;
+    } catch (error) {
+      if (!(error instanceof CliError && mayPass(error, isFirst))) throw error;
+      if (trouble === undefined) pace.onTrouble?.(error);
+      trouble = error;
+    }
+    isFirst = false;
+    yield { found, trouble };
     const left = ends - clock.monotonic();
     if (left <= 0) return;
     // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
-    // or a second after the one before.
-    const wished = Math.max(Math.ceil(pause * (1 + random.fraction() * 0.1)), atLeastMs());
+    // or a second after the one before. The service may want none of us for a while.
+    const wished = Math.max(Math.ceil(pause * (1 + random.fraction() * 0.1)), trouble?.facts.retryAfterMs ?? 0);
     await clock.sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(wished, left)), signal);
   }
+}
+
+/** Whether another look may go better. */
+function mayPass({ kind, facts }: CliError, isFirst: boolean): boolean {
+  if (kind === 'rate_limited') return true;
+  // Answers that say the operation is not there will be the same again.
+  if (kind !== 'unreachable' || facts.httpStatus === 501 || facts.httpStatus === 505) return false;
+  // Nothing was sent: refused, no such name, no trust. At the first look that speaks for a wrong address.
+  return !isFirst || facts.outcome !== 'not_sent';
 }
 
 /** Another request within the same look. */
@@ -57,14 +78,11 @@ export interface Wait<T> extends Pace {
   readonly timeoutMs: number;
   /** Looks once, with the signal in every request. Undefined: not yet. */
   readonly look: (signal: AbortSignal) => Promise<T | undefined>;
-  /** Told when the service cannot be asked, once until it can again. */
-  readonly onTrouble?: (error: CliError) => void;
 }
 
 /**
- * What `look` found, or undefined when time is over. A service that refuses for a while, or breaks connections, is asked
- * again; when it still does at the end, that error is thrown, for what was waited for may have happened. A look that
- * hangs is cut off soon after time is over.
+ * What `look` found, or undefined when time is over. A service that still cannot be asked at the end is an error, for what was
+ * waited for may have happened. A look that hangs is cut off soon after time is over.
  */
 export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | undefined> {
   const { clock, signal } = waiting;
@@ -77,67 +95,27 @@ export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | u
       isLate => wait.look(AbortSignal.any([isLate, signal])),
       late,
     );
-  const asked = patient(look, wait.onTrouble);
-  for await (const _ of pollTimes(waiting, { ...wait, atLeastMs: () => asked.trouble?.facts.retryAfterMs ?? 0 })) {
-    const found = await asked.look();
-    if (found !== undefined) return found;
+  let trouble: CliError | undefined;
+  for await (const looked of looks(waiting, wait, look)) {
+    if (looked.found !== undefined) return looked.found;
+    trouble = looked.trouble;
   }
-  if (asked.trouble !== undefined) throw asked.trouble;
+  if (trouble !== undefined) throw trouble;
   return undefined;
 }
 
 /** How long a look may take that begins when time is over. */
 const LAST_LOOK_MS = 10_000;
 
-/**
- * A look that outlives a service which goes away, refuses or breaks connections for a while, from the first look on. An
- * address where nobody ever answered is an error at once.
- */
-export function patient<T>(look: () => Promise<T | undefined>, onTrouble: (error: CliError) => void = () => undefined) {
-  let trouble: CliError | undefined;
-  let wasThere = false;
-  return {
-    /** Undefined also while the service cannot be asked. */
-    async look(): Promise<T | undefined> {
-      try {
-        const found = await look();
-        trouble = undefined;
-        wasThere = true;
-        return found;
-      } catch (error) {
-        if (!(error instanceof CliError && mayPass(error, wasThere))) throw error;
-        wasThere = true;
-        if (trouble === undefined) onTrouble(error);
-        trouble = error;
-        return undefined;
-      }
-    },
-    /** Why the newest look failed. */
-    get trouble(): CliError | undefined {
-      return trouble;
-    },
-  };
-}
-
-/** Whether another look may go better. */
-function mayPass({ kind, facts }: CliError, wasThere: boolean): boolean {
-  if (kind === 'rate_limited') return true;
-  // Answers that say the operation is not there will be the same again.
-  if (kind !== 'unreachable' || facts.httpStatus === 501 || facts.httpStatus === 505) return false;
-  // Nothing was sent: refused, no such name, no trust. At the first look that speaks for a wrong address.
-  return wasThere || facts.outcome !== 'not_sent';
-}
-
 // A live view: what is new since the last look, each once, until a signal, a count or a time.
 
-export interface LiveView<T> {
+export interface LiveView<T> extends Pick<Pace, 'onTrouble'> {
   readonly everyMs: number;
   /** Ends after so long, after so many. */
   readonly forMs?: number | undefined;
   readonly count?: number | undefined;
   /** Looks once: what may be new, in the order it is to be shown. */
   readonly look: (seen: DedupeSet) => Promise<readonly T[]>;
-  readonly onTrouble?: (error: CliError) => void;
 }
 
 /** A view that shows nothing any more must not look alive: so long it waits for a service to come back. */
@@ -148,19 +126,17 @@ export async function* live<T extends { readonly id: string }>(
   waiting: Waiting,
   view: LiveView<T>,
 ): AsyncGenerator<readonly T[]> {
-  const { everyMs, forMs, count = Number.POSITIVE_INFINITY } = view;
+  const { everyMs, forMs, count = Number.POSITIVE_INFINITY, onTrouble } = view;
   const { clock, signal } = waiting;
   const seen = createDedupeSet();
-  const asked = patient(() => view.look(seen), view.onTrouble);
   let left = count;
   let answeredAt = clock.monotonic();
+  const pace = { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, onTrouble };
   try {
-    const atLeastMs = () => asked.trouble?.facts.retryAfterMs ?? 0;
-    for await (const _ of pollTimes(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, atLeastMs })) {
-      const rows = await asked.look();
-      if (rows !== undefined) answeredAt = clock.monotonic();
-      else if (clock.monotonic() - answeredAt > GIVE_UP_MS) throw asked.trouble;
-      const fresh = (rows ?? []).filter(({ id }) => seen.add(id)).slice(0, left);
+    for await (const { found, trouble } of looks(waiting, pace, () => view.look(seen))) {
+      if (found !== undefined) answeredAt = clock.monotonic();
+      else if (clock.monotonic() - answeredAt > GIVE_UP_MS) throw trouble;
+      const fresh = (found ?? []).filter(({ id }) => seen.add(id)).slice(0, left);
       left -= fresh.length;
       yield fresh;
       if (left <= 0) return;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { live, pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
+import { live, looks, type Waiting, waitFor } from '../../src/events/poll.ts';
 
 const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 
@@ -36,7 +36,7 @@ function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.
 
 async function moments(waiting: Machine, timeoutMs: number): Promise<number[]> {
   const at: number[] = [];
-  for await (const _ of pollTimes(waiting, { timeoutMs })) at.push(waiting.ran);
+  for await (const _ of looks(waiting, { timeoutMs }, async () => undefined)) at.push(waiting.ran);
   return at;
 }
 

@@ -13,7 +13,7 @@ import { asCliError, CliError, undefinedOn, usage } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import { randomName } from '../../core/names.ts';
 import { type Arrived, type Counts, EVENT_ROW, type ReceivedEvent } from '../../events/listener.ts';
-import { patient, pollTimes } from '../../events/poll.ts';
+import { looks } from '../../events/poll.ts';
 import { within } from '../../platform/time.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
@@ -55,17 +55,14 @@ async function endSubscription(ctx: Context, id: string): Promise<void> {
 
 /** Rejects when the subscription is gone, switched off, or the service no longer answers; resolves at the signal. */
 async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<void> {
-  const asked = patient(() => ctx.api.read('webhooks.get', { webhook_id: id }));
+  const pace = { firstMs: WATCH_EVERY_MS, longestMs: WATCH_EVERY_MS };
+  const look = () => ctx.api.read('webhooks.get', { webhook_id: id });
   let silent = 0;
   try {
-    for await (const _ of pollTimes(
-      { ...waitingOf(ctx), signal },
-      { firstMs: WATCH_EVERY_MS, longestMs: WATCH_EVERY_MS },
-    )) {
-      const found = await asked.look();
+    for await (const { found, trouble } of looks({ ...waitingOf(ctx), signal }, pace, look)) {
       silent = found === undefined ? silent + 1 : 0;
       if (found?.status === 'disabled') throw sourceGone(`the subscription ${id} was switched off`);
-      if (silent >= MOST_SILENT_LOOKS) throw sourceGone(`the service no longer answers: ${asked.trouble?.message}`);
+      if (silent >= MOST_SILENT_LOOKS) throw sourceGone(`the service no longer answers: ${trouble?.message}`);
     }
   } catch (error) {
     if (signal.aborted) return;
