@@ -10,7 +10,7 @@ import { isoTime, wholeSeconds } from '../../core/durations.ts';
 import { usage } from '../../core/errors.ts';
 import { copiedLine } from '../../terminal/view.ts';
 import { DEFAULT_ACCOUNTS } from '../../writers/accounts.ts';
-import { EXPORT_FORMATS, type ExportWish, exportFiles, KeptLines, LAYOUTS } from '../../writers/files.ts';
+import { EXPORT_FORMATS, type ExportWish, exportFiles, LAYOUTS } from '../../writers/files.ts';
 import { DATE_FORMATS, type Piece } from '../../writers/text.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, showStanding, statementFor } from './statement.ts';
 
@@ -114,12 +114,11 @@ async function given(
   { out, wish, ...asked }: StatementQuery & { readonly out: string | undefined; readonly wish: ExportWish },
 ) {
   const { profile } = await ctx.api.identity();
-  const kept = new KeptLines(statement, wish.format);
-  const files = await exportFiles(kept.statement, { ...wish, profile, label: asked.label });
+  const { kept, files } = exportFiles(statement, { ...wish, profile, label: asked.label });
   if (wish.format === 'qif') ctx.ui.notice('Readers of QIF know no ids: import this once.');
   const written: Written[] = [];
   let text = '';
-  for (const { name, mark, pieces } of files) {
+  for await (const { name, mark, pieces } of files) {
     if (out === undefined && written.length > 0) {
       const limit = wish.format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
       throw usage(
