@@ -273,14 +273,6 @@ export class Unexplained {
     return this.of(card) !== 0 || this.changes.get(card)?.residual !== 0;
   }
 
-  /**
-   * Whether others may have moved so much to the card unseen. Somebody may withdraw just what a hold released; that they
-   * fund just what a hold of the first checkpoint was too high by is chance.
-   */
-  mayHide(card: string, amount: number): boolean {
-    return amount < 0 || this.isTouched(card);
-  }
-
   /** Bounds of what other spenders may have taken out of the wallet, integer cents, inclusive. */
   fromWallet(): { readonly least: number; readonly most: number } {
     const { walletLow, walletHigh } = this.#residuals;
@@ -299,11 +291,6 @@ export class Unexplained {
     else if (card !== 0) this.#set(card_id, this.of(card_id) - card * times);
   }
 
-  /** Absolute cents that are left, within bounds or not. */
-  size(): number {
-    return Math.abs(this.spent) + Math.abs(this.wallet) + this.#onCards;
-  }
-
   /** Does something while the causes are taken out; afterwards everything is as it was. */
   whileTaken<T>(causes: readonly Cause[], work: () => T): T {
     for (const cause of causes) this.take(cause);
@@ -312,9 +299,10 @@ export class Unexplained {
     return value;
   }
 
-  /** What the causes together would leave: sums, and absolute cents. */
+  /** What the causes together would leave: sums, and absolute cents, within bounds or not. */
   without(causes: readonly Cause[]): { readonly count: number; readonly size: number } {
-    return this.whileTaken(causes, () => ({ count: this.count(), size: this.size() }));
+    const size = () => Math.abs(this.spent) + Math.abs(this.wallet) + this.#onCards;
+    return this.whileTaken(causes, () => ({ count: this.count(), size: size() }));
   }
 
   /** Takes the causes together when that leaves less unexplained; otherwise nothing changes. */

@@ -94,7 +94,9 @@ function movesOf(rest: Unexplained, created: ReadonlyMap<string, number> = new M
   const bounds = [...rest.changes.values()]
     .filter(({ card_id, isOver, high }) => !isOver && (high > 0 || rest.isTouched(card_id)))
     .map(({ card_id: card, low, high }) => {
-      const [least, most] = [rest.of(card) - high, rest.mayHide(card, 1) ? rest.of(card) - low : 0];
+      // Somebody may withdraw just what a hold released; that they fund just what a hold of the first checkpoint was too high by
+      // is chance.
+      const [least, most] = [rest.of(card) - high, rest.isTouched(card) ? rest.of(card) - low : 0];
       return { card, least, most, moved: nearest(0, { least, most }) };
     })
     .sort((a, b) => Number(created.has(b.card)) - Number(created.has(a.card)));
