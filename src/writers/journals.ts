@@ -4,6 +4,7 @@
  */
 import type { OpenHold, Statement, StatementAccount } from '../books/statement.ts';
 import { isoSeconds } from '../core/durations.ts';
+import { addTo } from '../core/objects.ts';
 import { type AccountsFile, categoryOf, ledgerName, namesIn } from './accounts.ts';
 import { amount, oneLine, type Piece, PROVISIONAL } from './text.ts';
 
@@ -31,61 +32,6 @@ interface Entry {
 /** Of a journal that is not of the whole account: two that are included together would book a transfer twice. */
 const PART =
   '; A part of the account: the other side of its transfers is a counter-account. Include no journal of that side, as --only cards beside --only wallet.\n';
-
-/** How a format writes an entry of an account: lines, each with its end. Cents go to it from the other account. */
-type EntryForm = (entry: Entry, account: string, other: string) => string;
-
-/** One account at a time, so that a long file is never whole in memory. */
-function* bookedAccounts(statement: Statement, file: AccountsFile, write: EntryForm) {
-  const { accounts, holds, cards, selection } = statement;
-  const cardNames = new Map<string, string>();
-  if (selection === 'wallet')
-    for (const card of cards) cardNames.set(card.card_id, ledgerName({ ...card, kind: 'card' }, file));
-  const heldBy = new Map<string | null, OpenHold[]>();
-  /** What makes several accounts provisional is written once. */
-  const said = new Set<string>();
-  for (const hold of holds) heldBy.set(hold.card_id, [...(heldBy.get(hold.card_id) ?? []), hold]);
-  for (const account of accounts) {
-    // A name takes a digest, so it is made once and not for each line.
-    const name = ledgerName(account, file);
-    const holdsName = `${name}:Holds`;
-    const entries: { at: number; id: string; text: string }[] = [];
-    const names = new Set([name]);
-    const add = (entry: Entry, other: string) => {
-      names.add(other);
-      entries.push({ at: entry.at, id: entry.id, text: write(entry, name, other) });
-    };
-    for (const line of account.lines) {
-      const isTransfer = line.type === 'transfer';
-      // A transfer stands on both sides of a statement and once in a journal: on the card's, where cards are in it.
-      if (isTransfer && account.kind === 'wallet' && selection !== 'wallet') continue;
-      const across = account.kind === 'wallet' ? (cardNames.get(line.card_id ?? '') ?? file.default) : file.wallet;
-      const other = isTransfer ? across : categoryOf(line, account, file);
-      const { at, date, id, purpose, cents } = line;
-      add({ at, date, id, purpose, cents, title: oneLine(line.payee) || line.type }, other);
-    }
-    const held = heldBy.get(account.card_id) ?? [];
-    for (const hold of held) {
-      const title = oneLine(hold.payee) || 'authorization';
-      add({ ...hold, isPending: true, title, purpose: '', cents: -hold.cents }, holdsName);
-    }
-    if (held.length > 0) entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-    let text = '';
-    for (const entry of entries) text += `\n${entry.text}`;
-    const isKnown = account.known.closing !== null;
-    const remarks = [
-      ...account.provisional.filter(reason => !said.has(reason)).map(reason => `; ${PROVISIONAL} ${oneLine(reason)}`),
-      ...(isKnown
-        ? []
-        : [`; its closing balance is not known: the books begin at ${isoSeconds(account.knownSince ?? 0)}`]),
-    ].map(remark => `\n${remark}\n`);
-    for (const reason of account.provisional) said.add(reason);
-    const sum = held.reduce((all, { cents }) => all + cents, 0);
-    // The entries by time, a blank line before each; its own name and those on the other side of its entries; cents that open
-    // authorizations hold; comments on why it is provisional or has no closing balance.
-    yield { account, name, holdsName, text, names, held: sum, remarks: remarks.join('') };
-  }
-}
 
 /** What a program that reads a journal wants otherwise than the others. */
 interface Program {
@@ -131,9 +77,10 @@ const PROGRAMS = {
 } as const satisfies Readonly<Record<string, Program>>;
 
 /**
- * An account is declared before it is used, as ledger and beancount want it. One that `continues` the files of the periods before
- * has no opening balances, for all of them are included by one journal; for beancount it opens what they do not: it takes no
- * account that is opened twice. hledger and ledger assert the closing balances at the end, beancount those of each account.
+ * One account at a time, so that a long file is never whole in memory. An account is declared before it is used, as ledger and
+ * beancount want it. One that `continues` the files of the periods before has no opening balances, for all of them are included by
+ * one journal; for beancount it opens what they do not: it takes no account that is opened twice. hledger and ledger assert the
+ * closing balances at the end, beancount those of each account.
  */
 export function* journalFile(
   statement: Statement,
@@ -141,7 +88,7 @@ export function* journalFile(
   file: AccountsFile,
   continues = false,
 ): Generator<Piece> {
-  const { days, cards, period, selection } = statement;
+  const { accounts, holds, days, cards, period, selection } = statement;
   const { head, indent, declared, title, told }: Program = PROGRAMS[program];
   const isBeancount = program === 'beancount';
   const known = new Set(isBeancount && continues ? [OPENING, ...namesIn(file)] : []);
@@ -162,33 +109,71 @@ export function* journalFile(
   // No file of a period before can have opened it.
   const isNew = ({ card_id, opening }: StatementAccount) =>
     card_id !== null && opening === 0 && (made.get(card_id) ?? period.from) >= period.from;
-  const write: EntryForm = (entry, name, other) =>
-    told(entry, entry.isPending ? '!' : '*') + postings(name, entry.cents, other);
+  const cardNames = new Map<string, string>();
+  if (selection === 'wallet')
+    for (const card of cards) cardNames.set(card.card_id, ledgerName({ ...card, kind: 'card' }, file));
+  const heldBy = new Map<string | null, OpenHold[]>();
+  for (const hold of holds) addTo(heldBy, hold.card_id, hold);
+
+  /** By time, a blank line before each; `names` are its own and those on the other side, `held` cents of open authorizations. */
+  function entriesOf(account: StatementAccount, name: string, holdsName: string) {
+    const entries: { at: number; id: string; text: string }[] = [];
+    const names = new Set([name]);
+    const add = (entry: Entry, other: string) => {
+      names.add(other);
+      const text = told(entry, entry.isPending ? '!' : '*') + postings(name, entry.cents, other);
+      entries.push({ at: entry.at, id: entry.id, text });
+    };
+    for (const line of account.lines) {
+      const isTransfer = line.type === 'transfer';
+      // A transfer stands on both sides of a statement and once in a journal: on the card's, where cards are in it.
+      if (isTransfer && account.kind === 'wallet' && selection !== 'wallet') continue;
+      const across = account.kind === 'wallet' ? (cardNames.get(line.card_id ?? '') ?? file.default) : file.wallet;
+      const other = isTransfer ? across : categoryOf(line, account, file);
+      const { at, date, id, purpose, cents } = line;
+      add({ at, date, id, purpose, cents, title: oneLine(line.payee) || line.type }, other);
+    }
+    const held = heldBy.get(account.card_id) ?? [];
+    for (const hold of held) {
+      const title = oneLine(hold.payee) || 'authorization';
+      add({ ...hold, isPending: true, title, purpose: '', cents: -hold.cents }, holdsName);
+    }
+    if (held.length > 0) entries.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+    let text = '';
+    for (const entry of entries) text += `\n${entry.text}`;
+    return { text, names, held: held.reduce((all, { cents }) => all + cents, 0) };
+  }
+
   yield { text: head + (selection === 'all' ? '' : PART) + declare([OPENING]), lines: 0 };
   const seen = new Set<string | null>();
+  /** What makes several accounts provisional is written once. */
+  const said = new Set<string>();
   let closings = '';
-  for (const { account, name, holdsName, text: entries, names, held, remarks } of bookedAccounts(
-    statement,
-    file,
-    write,
-  )) {
+  for (const account of accounts) {
     seen.add(account.card_id);
+    // A name takes a digest, so it is made once and not for each line.
+    const name = ledgerName(account, file);
+    const holdsName = `${name}:Holds`;
+    const { text: entries, names, held } = entriesOf(account, name, holdsName);
     if (isBeancount && continues && !isNew(account)) known.add(name);
     let text = `\n${declare(names)}`;
     if (account.opening !== 0 && !continues) {
       text += `\n${days.first} * ${title(openingText(account))}\n${postings(name, account.opening, OPENING)}`;
     }
-    text += entries + remarks;
-    const isKnown = account.known.closing !== null;
-    if (isBeancount) {
+    text += entries;
+    for (const reason of account.provisional) if (!said.has(reason)) text += `\n; ${PROVISIONAL} ${oneLine(reason)}\n`;
+    for (const reason of account.provisional) said.add(reason);
+    if (account.known.closing === null) {
+      text += `\n; its closing balance is not known: the books begin at ${isoSeconds(account.knownSince ?? 0)}\n`;
+    } else if (isBeancount) {
       // With the holds, which stand in an account below it.
-      if (isKnown) text += `\n${asserted(name, account.closing)}`;
-      if (held > 0) text += asserted(holdsName, held);
-    } else if (isKnown) {
+      text += `\n${asserted(name, account.closing)}`;
+    } else {
       // Without what stands in its account of holds, and that one.
       closings += asserted(name, account.closing - held);
       if (held !== 0) closings += asserted(holdsName, held);
     }
+    if (isBeancount && held > 0) text += asserted(holdsName, held);
     yield { text, lines: account.lines.length };
   }
   if (closings !== '') yield { text: `\n${days.last} * Closing balances\n${closings}`, lines: 0 };
