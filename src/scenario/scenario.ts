@@ -57,18 +57,62 @@ const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_fu
 /** What `fails` may name: identifiers of the interface in any spelling, and kinds of a service that gives none. */
 const NAMED = [...Object.entries<Refusal>(REFUSALS).flatMap(([name, { also = [] }]) => [name, ...also]), ...DEFINITE];
 
-type Fault = (path: YamlPath, text: string, ofKey?: boolean) => undefined;
-
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
 export function readScenario(text: string, file: string) {
   const source = { file, hint: 'cardwright help scenarios' };
   const { value, root } = readYamlFile(text, SCENARIO, { ...source, asWritten: false });
   const faults: YamlFault[] = [];
-  const fault: Fault = (path, what, ofKey) => {
+  const fault = (path: YamlPath, what: string, ofKey?: boolean): undefined => {
     faults.push({ ...placeIn(root, path, ofKey), text: what });
   };
   /** Steps whose answers were given a name. */
   const known = new Map<string, StepOperation>();
+
+  /** The fields of a step, held against the row of its operation; what an earlier step will have answered is not known yet. */
+  function writtenInput(operation: StepOperation, written: unknown, path: YamlPath): Values {
+    const input = written ?? {};
+    if (!isObject(input)) {
+      fault(path, `the fields of ${operation.name} must be a map; {} for none`);
+      return {};
+    }
+    const fields = fieldsOf(operation);
+    checkReferences(input, path);
+    const before = faults.length;
+    const values = Object.fromEntries(Object.entries(input).filter(([, value]) => !hasReference(value)));
+    // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
+    for (const [name, field] of Object.entries(fields)) {
+      if (Object.hasOwn(input, name) && !Object.hasOwn(values, name)) continue;
+      const given = Object.hasOwn(values, name) ? { [name]: values[name] } : {};
+      const problem = shapeProblem({ [name]: field }, given);
+      if (problem !== undefined) fault([...path, name], `${name} ${problem.text}`);
+    }
+    for (const name of Object.keys(input).filter(each => !Object.hasOwn(fields, each))) {
+      const words = Object.keys(fields).join(', ') || 'nothing';
+      fault([...path, name], `${name} is not known to ${operation.name}; known: ${words}`, true);
+    }
+    // Said of fields that are right one by one.
+    const found =
+      faults.length === before ? operation.row.together?.({ given: new Set(Object.keys(input)), values }) : undefined;
+    if (found !== undefined) fault([...path, ...(found.field === undefined ? [] : [found.field])], found.text);
+    return input;
+  }
+
+  /** Every reference, however deep it stands, leads to an earlier step and to what that may answer. */
+  function checkReferences(value: unknown, path: YamlPath): void {
+    if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value))
+        checkReferences(inner, [...path, Array.isArray(value) ? Number(name) : name]);
+    const reference = referenceOf(value);
+    const isMistaken = reference === undefined && typeof value === 'string' && /^\$[^$]/.test(value);
+    if (isMistaken) fault(path, `${shown(value)} is no reference; $$ begins a plain $`);
+    if (reference === undefined) return;
+    const operation = known.get(reference.name);
+    if (operation === undefined) fault(path, `no earlier step is called ${shown(reference.name)}`);
+    const members = operation && possibleMembers(operation.row, reference.path);
+    if (operation !== undefined && members !== undefined)
+      fault(path, `${String(value)} is in no answer of ${operation.name}; known: ${members.join(', ') || 'nothing'}`);
+  }
+
   const steps = value.steps.flatMap((step, index): readonly Step[] => {
     const path: YamlPath = ['steps', index];
     const { as: named, expect, fails: refused, note, ...asked } = step as Values;
@@ -91,8 +135,8 @@ export function readScenario(text: string, file: string) {
         true,
       );
     if (operation === undefined) return [];
-    const input = writtenInput(operation, asked[operation.name], { path: [...path, operation.name], known, fault });
-    checkReferences(expect, { path: [...path, 'expect'], known, fault });
+    const input = writtenInput(operation, asked[operation.name], [...path, operation.name]);
+    checkReferences(expect, [...path, 'expect']);
     if (fails !== undefined && expect !== undefined)
       fault([...path, 'expect'], 'a step that fails has no answer to expect', true);
     if (fails !== undefined && !NAMED.includes(fails))
@@ -104,62 +148,6 @@ export function readScenario(text: string, file: string) {
   });
   if (faults.length > 0) throw faultyFile(faults, source);
   return { name: value.scenario, steps };
-}
-
-interface Checking {
-  readonly path: YamlPath;
-  readonly known: ReadonlyMap<string, StepOperation>;
-  readonly fault: Fault;
-}
-
-/** The fields of a step, held against the row of its operation; what an earlier step will have answered is not known yet. */
-function writtenInput(operation: StepOperation, written: unknown, checking: Checking): Values {
-  const { path, fault } = checking;
-  const input = written ?? {};
-  if (!isObject(input)) {
-    fault(path, `the fields of ${operation.name} must be a map; {} for none`);
-    return {};
-  }
-  const fields = fieldsOf(operation);
-  checkReferences(input, checking);
-  let isRight = true;
-  const wrong: Fault = (...args) => {
-    isRight = false;
-    return fault(...args);
-  };
-  const values = Object.fromEntries(Object.entries(input).filter(([, value]) => !hasReference(value)));
-  // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
-  for (const [name, field] of Object.entries(fields)) {
-    if (Object.hasOwn(input, name) && !Object.hasOwn(values, name)) continue;
-    const given = Object.hasOwn(values, name) ? { [name]: values[name] } : {};
-    const problem = shapeProblem({ [name]: field }, given);
-    if (problem !== undefined) wrong([...path, name], `${name} ${problem.text}`);
-  }
-  for (const name of Object.keys(input).filter(each => !Object.hasOwn(fields, each))) {
-    const words = Object.keys(fields).join(', ') || 'nothing';
-    wrong([...path, name], `${name} is not known to ${operation.name}; known: ${words}`, true);
-  }
-  // Said of fields that are right one by one.
-  const found = isRight ? operation.row.together?.({ given: new Set(Object.keys(input)), values }) : undefined;
-  if (found !== undefined) fault([...path, ...(found.field === undefined ? [] : [found.field])], found.text);
-  return input;
-}
-
-/** Every reference, however deep it stands, leads to an earlier step and to what that may answer. */
-function checkReferences(value: unknown, checking: Checking): void {
-  const { path, known, fault } = checking;
-  if (typeof value === 'object' && value !== null)
-    for (const [name, inner] of Object.entries(value))
-      checkReferences(inner, { ...checking, path: [...path, Array.isArray(value) ? Number(name) : name] });
-  const reference = referenceOf(value);
-  const isMistaken = reference === undefined && typeof value === 'string' && /^\$[^$]/.test(value);
-  if (isMistaken) fault(path, `${shown(value)} is no reference; $$ begins a plain $`);
-  if (reference === undefined) return;
-  const operation = known.get(reference.name);
-  if (operation === undefined) fault(path, `no earlier step is called ${shown(reference.name)}`);
-  const members = operation && possibleMembers(operation.row, reference.path);
-  if (operation !== undefined && members !== undefined)
-    fault(path, `${String(value)} is in no answer of ${operation.name}; known: ${members.join(', ') || 'nothing'}`);
 }
 
 function hasReference(value: unknown): boolean {
