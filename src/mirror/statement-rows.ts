@@ -192,6 +192,35 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
   const checkpoints = db.all<KeptCheckpoint>(
     'select at_ms, changes from checkpoint where exact = 1 order by sync, at_ms',
   );
+  /** The record as it was, and of a purchase in one changing record a row each time that it was seen to change. */
+  function rowsAsOf(now: TxRow, all: readonly Change[]): (TxRow & PostedRow)[] {
+    const known = all.filter(({ number }) => number <= changes);
+    const was = before(now, all.slice(known.length));
+    if (!isChangingRecord(was)) return [was];
+    const rows: (TxRow & PostedRow)[] = [];
+    let total = 0;
+    const step = (spent: number, at_ms = was.at_ms, since?: number) => {
+      if (spent === total) return;
+      // An amount under a known id stays.
+      const tx_id = rows.length === 0 ? was.tx_id : `${was.tx_id}-${rows.length + 1}`;
+      rows.push({ ...was, tx_id, at_ms, spent: spent - total, ...(since !== undefined && { since }) });
+      total = spent;
+    };
+    step(spentBy(before(now, all)));
+    for (const [index, { seen, number }] of known.entries()) {
+      const next = known[index + 1];
+      const checkpoint = checkpoints.findLast(each => each.changes < number);
+      // One reading shows several fields at once.
+      if (next?.seen === seen && checkpoint === checkpoints.findLast(each => each.changes < next.number)) continue;
+      const spent = spentBy(before(now, all.slice(index + 1)));
+      const since = Math.max(was.at_ms, checkpoint?.at_ms ?? 0);
+      // What no exact checkpoint shows unsettled is of the day of the purchase, the only one that the service tells.
+      if (rows.length === 0 && since === was.at_ms) step(spent);
+      else step(spent, Math.max(was.at_ms, seen), since);
+    }
+    return rows;
+  }
+
   const rows = new Map<string, PostedRow[]>();
   for (const [tx_id, each] of changesOf) {
     const now = db.get<TxRow>(
@@ -199,47 +228,11 @@ function changedRecords(db: MirrorDatabase, from: number, { sync, changes }: Clo
       ...[tx_id, sync],
     );
     if (now === undefined) continue;
-    for (const row of rowsAsOf(now, each, { changes, checkpoints }))
+    for (const row of rowsAsOf(now, each))
       if (row.card_id !== null && row.gone_at === null && row.at_ms >= from) addTo(rows, row.card_id, row);
   }
   // Ids of those that are not as a plain reading gives them, and what they were, a card.
   return { ids: new Set(changesOf.keys()), rows };
-}
-
-interface Knowing {
-  /** Number of the last change that is looked at. */
-  readonly changes: number;
-  /** Where the changes of records stood at exact checkpoints, oldest first. */
-  readonly checkpoints: readonly Pick<KeptCheckpoint, 'at_ms' | 'changes'>[];
-}
-
-/** The record as it was, and of a purchase in one changing record a row each time that it was seen to change. */
-function rowsAsOf(now: TxRow, all: readonly Change[], { changes, checkpoints }: Knowing): (TxRow & PostedRow)[] {
-  const known = all.filter(({ number }) => number <= changes);
-  const was = before(now, all.slice(known.length));
-  if (!isChangingRecord(was)) return [was];
-  const rows: (TxRow & PostedRow)[] = [];
-  let total = 0;
-  const step = (spent: number, at_ms = was.at_ms, since?: number) => {
-    if (spent === total) return;
-    // An amount under a known id stays.
-    const tx_id = rows.length === 0 ? was.tx_id : `${was.tx_id}-${rows.length + 1}`;
-    rows.push({ ...was, tx_id, at_ms, spent: spent - total, ...(since !== undefined && { since }) });
-    total = spent;
-  };
-  step(spentBy(before(now, all)));
-  for (const [index, { seen, number }] of known.entries()) {
-    const next = known[index + 1];
-    const checkpoint = checkpoints.findLast(each => each.changes < number);
-    // One reading shows several fields at once.
-    if (next?.seen === seen && checkpoint === checkpoints.findLast(each => each.changes < next.number)) continue;
-    const spent = spentBy(before(now, all.slice(index + 1)));
-    const since = Math.max(was.at_ms, checkpoint?.at_ms ?? 0);
-    // What no exact checkpoint shows unsettled is of the day of the purchase, the only one that the service tells.
-    if (rows.length === 0 && since === was.at_ms) step(spent);
-    else step(spent, Math.max(was.at_ms, seen), since);
-  }
-  return rows;
 }
 
 // Exports that were made of an account, kept to tell later what has come since.

@@ -63,11 +63,33 @@ type Order = { readonly account: string } & (
 );
 
 /** Nothing is started before it is asked. */
-export function openKeychain(around: KeychainDependencies): Keychain {
-  const ask = (order: Order) => runChild(order, around);
+export function openKeychain({ clock, env, node, platform }: KeychainDependencies): Keychain {
+  /** The value that was read, where there is one; a `problem` says why nothing was done. */
+  async function ask(order: Order): Promise<{ readonly value?: string | undefined; readonly problem?: string }> {
+    if (node === undefined) return { problem: 'this single executable cannot speak to it' };
+    // The package is looked for from our own folder, never from the working folder.
+    const cwd = dirname(fileURLToPath(import.meta.url));
+    try {
+      const input = JSON.stringify({ service: SERVICE, ...order });
+      const limits = { clock, patienceMs: PATIENCE_MS, maxBuffer: MOST_BYTES };
+      const needed = Object.fromEntries(Object.entries(env).filter(([name]) => NEEDED.test(name)));
+      const text = await outputOf([node, '-e', CHILD], { cwd, env: needed, input, ...limits });
+      const { value, failed } = JSON.parse(text) as { value?: unknown; failed?: unknown };
+      if (failed === 'missing') return { problem: 'the optional package @napi-rs/keyring is not installed' };
+      if (failed !== null) return { problem: 'the keychain refused' };
+      return { value: typeof value === 'string' ? value : undefined };
+    } catch (thrown) {
+      const { code, syscall } = thrown as NodeJS.ErrnoException;
+      if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };
+      if (syscall?.startsWith('spawn')) return { problem: 'the program that speaks to it cannot be started' };
+      // It died before it answered; what it said on the way may hold the key and is not looked at.
+      return { problem: 'the keychain gave no answer' };
+    }
+  }
+
   return {
     async problem() {
-      const bus = around.platform === 'linux' ? sessionBus(around.env) : undefined;
+      const bus = platform === 'linux' ? sessionBus(env) : undefined;
       return bus ?? (await ask({ action: 'read', account: PROBED })).problem;
     },
     async read(account) {
@@ -97,31 +119,4 @@ function sessionBus(env: Environment): string | undefined {
   const path = /(?:^|;)unix:path=([^,;]+)/.exec(named)?.[1] ?? usual;
   const isThere = /(?:^|;)unix:abstract=/.test(named) || existsSync(path);
   return isThere ? undefined : 'there is no session bus, and so no secret service';
-}
-
-/** The value that was read, where there is one; a `problem` says why nothing was done. */
-async function runChild(
-  order: Order,
-  around: KeychainDependencies,
-): Promise<{ readonly value?: string | undefined; readonly problem?: string }> {
-  if (around.node === undefined) return { problem: 'this single executable cannot speak to it' };
-  // The package is looked for from our own folder, never from the working folder.
-  const cwd = dirname(fileURLToPath(import.meta.url));
-  const { node } = around;
-  try {
-    const input = JSON.stringify({ service: SERVICE, ...order });
-    const limits = { clock: around.clock, patienceMs: PATIENCE_MS, maxBuffer: MOST_BYTES };
-    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => NEEDED.test(name)));
-    const text = await outputOf([node, '-e', CHILD], { cwd, env, input, ...limits });
-    const { value, failed } = JSON.parse(text) as { value?: unknown; failed?: unknown };
-    if (failed === 'missing') return { problem: 'the optional package @napi-rs/keyring is not installed' };
-    if (failed !== null) return { problem: 'the keychain refused' };
-    return { value: typeof value === 'string' ? value : undefined };
-  } catch (thrown) {
-    const { code, syscall } = thrown as NodeJS.ErrnoException;
-    if (code === 'ABORT_ERR') return { problem: 'the keychain did not answer within 3 s' };
-    if (syscall?.startsWith('spawn')) return { problem: 'the program that speaks to it cannot be started' };
-    // It died before it answered; what it said on the way may hold the key and is not looked at.
-    return { problem: 'the keychain gave no answer' };
-  }
 }

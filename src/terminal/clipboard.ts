@@ -47,6 +47,33 @@ function toolsFor({ platform, env }: ClipboardDependencies): readonly Tool[] {
  * text when the program fails.
  */
 export async function findClipboard(around: ClipboardDependencies) {
+  const { patienceMs = PATIENCE_MS } = around;
+  function runTool(program: string, [, ...args]: Words, text?: string): Promise<string> {
+    // The program needs its display, not our keys.
+    const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
+    return new Promise((resolve, reject) => {
+      // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
+      const child = spawn(program, args, {
+        env,
+        cwd: '/',
+        timeout: patienceMs,
+        killSignal: 'SIGKILL',
+        stdio: ['pipe', text === undefined ? 'pipe' : 'ignore', 'ignore'],
+      });
+      const chunks: Buffer[] = [];
+      child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const failed = (why: string) =>
+        reject(new CliError('internal', { message: `the clipboard program ${program} ${why}` }));
+      child.on('error', (error: NodeJS.ErrnoException) => failed(`cannot be started (${error.code ?? 'unknown'})`));
+      child.on(text === undefined ? 'close' : 'exit', code => {
+        if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+        else failed(code === null ? `did not end within ${patienceMs} ms` : `ended with ${code}`);
+      });
+      child.stdin?.on('error', () => undefined);
+      child.stdin?.end(text ?? '');
+    });
+  }
+
   const system = around.env['SystemRoot'];
   const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
   for (const { copy, paste, clear } of toolsFor(around)) {
@@ -54,47 +81,16 @@ export async function findClipboard(around: ClipboardDependencies) {
     if (copyAt === undefined || pasteAt === undefined) continue;
     return {
       async write(text: string): Promise<void> {
-        await runTool(copyAt, copy, around, text);
+        await runTool(copyAt, copy, text);
       },
       /** Empties the clipboard if it still holds the text; false when it holds something else. */
       async clearIf(text: string): Promise<boolean> {
-        const now = await runTool(pasteAt, paste, around).catch(() => '');
+        const now = await runTool(pasteAt, paste).catch(() => '');
         if (now.replace(/\r?\n$/, '') !== text) return false;
-        await (clear === undefined ? runTool(copyAt, copy, around, '') : runTool(copyAt, clear, around));
+        await (clear === undefined ? runTool(copyAt, copy, '') : runTool(copyAt, clear));
         return true;
       },
     };
   }
   return undefined;
-}
-
-function runTool(
-  program: string,
-  [, ...args]: Words,
-  { env: all, patienceMs = PATIENCE_MS }: ClipboardDependencies,
-  text?: string,
-): Promise<string> {
-  // The program needs its display, not our keys.
-  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
-  return new Promise((resolve, reject) => {
-    // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
-    const child = spawn(program, args, {
-      env,
-      cwd: '/',
-      timeout: patienceMs,
-      killSignal: 'SIGKILL',
-      stdio: ['pipe', text === undefined ? 'pipe' : 'ignore', 'ignore'],
-    });
-    const chunks: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const failed = (why: string) =>
-      reject(new CliError('internal', { message: `the clipboard program ${program} ${why}` }));
-    child.on('error', (error: NodeJS.ErrnoException) => failed(`cannot be started (${error.code ?? 'unknown'})`));
-    child.on(text === undefined ? 'close' : 'exit', code => {
-      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
-      else failed(code === null ? `did not end within ${patienceMs} ms` : `ended with ${code}`);
-    });
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(text ?? '');
-  });
 }
