@@ -49,6 +49,8 @@ const usedBy = ({ card, held, settled }: MonthPurchase) => (card === undefined ?
  */
 export class Activities {
   readonly now: number;
+  /** All records after this instant, ms UTC, and up to `now` were read. */
+  readonly wholeSince: number;
   /** First instant of its calendar month, UTC. */
   readonly monthStart: number;
   readonly #cards = new Map<string, Activity>();
@@ -57,8 +59,9 @@ export class Activities {
   readonly #unlinked = new Map<string, number>();
   readonly #used = new Map<string, number>();
 
-  constructor(now: number) {
+  constructor(now: number, wholeSince = Number.NEGATIVE_INFINITY) {
     this.now = now;
+    this.wholeSince = wholeSince;
     this.monthStart = monthStart(now);
   }
 

@@ -13,31 +13,25 @@ export type Severity = (typeof SEVERITIES)[number];
 /** `days`, `count`: whole numbers. `money`: cents. `percent`: hundredths of a percent. `text`: none, one or several. */
 export type FactKind = 'days' | 'count' | 'money' | 'percent' | 'text' | 'flag';
 
-/** The records of the copy are whole after this instant, ms UTC, and up to the instant of the activities. */
-export interface FactSources {
-  readonly activities: Activities;
-  readonly wholeSince: number;
-}
-
 /** A number, undefined while it is not known; texts, none for what is empty. */
 export type FactValue = number | undefined | readonly string[];
 
 interface FactRow {
   readonly kind: FactKind;
   readonly says: string;
-  readonly of: (card: CardRow, known: FactSources) => FactValue;
+  readonly of: (card: CardRow, known: Activities) => FactValue;
 }
 
 /** Facts of a span are known when all of it was read. */
 const within =
-  (days: number, count: (card: CardRow, known: FactSources) => number) =>
-  (card: CardRow, known: FactSources): number | undefined =>
-    known.wholeSince <= known.activities.now - days * DAY ? count(card, known) : undefined;
+  (days: number, count: (card: CardRow, known: Activities) => number) =>
+  (card: CardRow, known: Activities): number | undefined =>
+    known.wholeSince <= known.now - days * DAY ? count(card, known) : undefined;
 
 const spent = (days: 1 | 7 | 30): FactRow => ({
   kind: 'money',
   says: `Settled less refunded in the last ${days === 1 ? '24 hours' : `${days} days`}, USD.`,
-  of: within(days, ({ card_id }, { activities }) => activities.of(card_id).spent[days]),
+  of: within(days, ({ card_id }, known) => known.of(card_id).spent[days]),
 });
 
 /** Every fact but `metadata.<key>`. */
@@ -46,20 +40,20 @@ const FACTS = {
     kind: 'days',
     says: 'Whole days since the last authorization or settlement; of a card never used, since it was made.',
     // An open window may hide a later use, but none that is newer than the one that is known.
-    of: ({ card_id, created_ms }, { activities, wholeSince }) => {
-      const since = activities.of(card_id).lastUse ?? created_ms;
-      return since === null || since < wholeSince ? undefined : wholeDays(activities.now - since);
+    of: ({ card_id, created_ms }, known) => {
+      const since = known.of(card_id).lastUse ?? created_ms;
+      return since === null || since < known.wholeSince ? undefined : wholeDays(known.now - since);
     },
   },
   age_days: {
     kind: 'days',
     says: 'Whole days since it was made.',
-    of: ({ created_ms }, { activities: { now } }) => (created_ms === null ? undefined : wholeDays(now - created_ms)),
+    of: ({ created_ms }, { now }) => (created_ms === null ? undefined : wholeDays(now - created_ms)),
   },
   expires_days: {
     kind: 'days',
     says: 'Whole days until it expires, below 0 afterwards.',
-    of: ({ expires_ms }, { activities: { now } }) => (expires_ms === null ? undefined : wholeDays(expires_ms - now)),
+    of: ({ expires_ms }, { now }) => (expires_ms === null ? undefined : wholeDays(expires_ms - now)),
   },
   balance: { kind: 'money', says: 'Balance, USD.', of: ({ balance_cents }) => balance_cents ?? undefined },
   spent_1d: spent(1),
@@ -73,20 +67,20 @@ const FACTS = {
   limit_use: {
     kind: 'percent',
     says: 'Share of the monthly limit that this UTC month used, about: partial reversals leave no record (A-161).',
-    of: ({ card_id, spending_limit_cents: limit }, { activities, wholeSince }) =>
-      limit === null || limit <= 0 || wholeSince > activities.monthStart
+    of: ({ card_id, spending_limit_cents: limit }, known) =>
+      limit === null || limit <= 0 || known.wholeSince > known.monthStart
         ? undefined
-        : (activities.limitUsed(card_id) * 10_000) / limit,
+        : (known.limitUsed(card_id) * 10_000) / limit,
   },
   declines_1d: {
     kind: 'count',
     says: 'Declines in the last 24 hours.',
-    of: within(1, ({ card_id }, { activities }) => activities.of(card_id).declined1),
+    of: within(1, ({ card_id }, known) => known.of(card_id).declined1),
   },
   refunds_30d: {
     kind: 'count',
     says: 'Refunds in the last 30 days.',
-    of: within(30, ({ card_id }, { activities }) => activities.of(card_id).refunded30),
+    of: within(30, ({ card_id }, known) => known.of(card_id).refunded30),
   },
   label: { kind: 'text', says: 'Label.', of: ({ label }) => texts([label]) },
   categories: {

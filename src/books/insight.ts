@@ -3,7 +3,8 @@
 import { CARD_STATUSES } from '../contract/card.ts';
 import { DAY } from '../core/durations.ts';
 import { type Cents, cents, dollars } from '../core/money.ts';
-import { type FactSources, factNamed } from './facts.ts';
+import type { Activities } from './activity.ts';
+import { factNamed } from './facts.ts';
 import type { CardRow, MoveRow, ReportRow, WalletRow } from './rows.ts';
 import { dayOf, dayText } from './spending.ts';
 
@@ -57,7 +58,7 @@ export interface AttentionRows {
   readonly wallet: Cents;
   readonly moves: Iterable<MoveRow>;
   readonly cards: readonly CardRow[];
-  readonly known: FactSources;
+  readonly known: Activities;
 }
 
 const IDLE_DAYS = 30;
@@ -101,7 +102,7 @@ function about(kind: AttentionKind, { op = null, ...told }: Pick<Attention, 'tex
 }
 
 /** A fact of a card that is neither ended nor unknown to the service, where it is worth telling; undefined otherwise. */
-const worthTelling = (fact: string, isWorth: (value: number) => boolean) => (card: CardRow, known: FactSources) => {
+const worthTelling = (fact: string, isWorth: (value: number) => boolean) => (card: CardRow, known: Activities) => {
   const value = factNamed(fact)?.of(card, known);
   return isAlive(card) && typeof value === 'number' && isWorth(value) ? value : undefined;
 };
@@ -121,7 +122,7 @@ const moneyOf = ({ balance_cents }: CardRow) => dollars(cents(balance_cents ?? 0
 /** What is told of a card where its value is worth it. */
 const ABOUT_CARDS: readonly {
   readonly kind: AttentionKind;
-  readonly of: (card: CardRow, known: FactSources) => number | undefined;
+  readonly of: (card: CardRow, known: Activities) => number | undefined;
   readonly text: (value: number, card: CardRow) => string;
   readonly next?: (card: CardRow) => string;
 }[] = [
@@ -177,13 +178,13 @@ function books({ report, known }: AttentionRows): Attention[] {
     const text = `${dollars(report.residual_cents)} unexplained since ${since}`;
     return [about('books_unexplained', { ...of, severity: 'error', text })];
   }
-  if (known.activities.now - report.at_ms < BOOKS_DAYS * DAY) return [];
+  if (known.now - report.at_ms < BOOKS_DAYS * DAY) return [];
   return [about('books_old', { ...of, text: `not reconciled since ${since}` })];
 }
 
 /** Below what goes from it to cards in seven days, by the average of the last 30. */
 function lowWallet({ wallet, moves, known }: AttentionRows): Attention[] {
-  const from = known.activities.now - 30 * DAY;
+  const from = known.now - 30 * DAY;
   let funded = 0;
   for (const { operation, outcome, cents: amount, at_ms } of moves) {
     const funds = operation === 'cards.fund' || operation === 'cards.create';
@@ -199,7 +200,7 @@ function lowWallet({ wallet, moves, known }: AttentionRows): Attention[] {
 const MOST_IDLE_LINES = 3;
 
 /** Cards with money a line each while they are few; those without money are one line, the last. */
-function idle(cards: readonly CardRow[], known: FactSources): Attention[] {
+function idle(cards: readonly CardRow[], known: Activities): Attention[] {
   const all = cards.filter(card => idleDays(card, known) !== undefined);
   const hasMoney = ({ balance_cents }: CardRow) => (balance_cents ?? 0) > 0;
   const [rich, empty] = [all.filter(hasMoney), all.filter(card => !hasMoney(card))];
@@ -224,7 +225,7 @@ function counted(count: number, noun: string): string {
 // The numbers of an overview
 
 /** `other` is in a state that the interface does not name. */
-export function countCards(cards: readonly CardRow[], known: FactSources) {
+export function countCards(cards: readonly CardRow[], known: Activities) {
   const count = (test: (card: CardRow) => boolean) => cards.filter(test).length;
   return {
     active: count(card => isAlive(card) && card.status === 'active'),

@@ -1,6 +1,7 @@
 /** Cards held against a policy, and the changes that it asks for within its caps. Nothing is sent here. */
 import { type Cents, cents, toUsd } from '../core/money.ts';
-import { type FactKind, type FactSources, type FactValue, SEVERITIES, type Severity } from './facts.ts';
+import type { Activities } from './activity.ts';
+import { type FactKind, type FactValue, SEVERITIES, type Severity } from './facts.ts';
 import type { Policy, Rule } from './policy-file.ts';
 import type { CardRow } from './rows.ts';
 
@@ -22,7 +23,7 @@ export interface Finding {
 }
 
 /** Cards that the service does not know any more are left out. */
-export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources) {
+export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: Activities) {
   const found: { readonly nth: number; readonly finding: Finding }[] = [];
   /** Cards that a rule could not be held against, because a fact of them is not known. */
   const skipped = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();

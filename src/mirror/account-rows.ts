@@ -1,6 +1,5 @@
 /** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
-import type { FactSources } from '../books/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Spending } from '../books/spending.ts';
 import { isInDollars } from '../contract/resources.ts';
@@ -10,14 +9,15 @@ type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
 /** `now` is the instant of the copy, ms UTC. `spending` is given the records of its span. */
 export function accountRows(db: MirrorDatabase, now: number, spending?: Spending) {
-  const activities = new Activities(now);
+  const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
+  const known = new Activities(now, open?.to_ms ?? Number.NEGATIVE_INFINITY);
   const since = oldestCounted(now);
   const uses = db.each<{ card_id: string | null; at_ms: number }>(
     `select card_id, max(at_ms) as at_ms from tx where gone_at is null
       and (type in ('authorization', 'settlement') or authorization_id = tx_id) and at_ms <= ? group by card_id`,
     now,
   );
-  for (const { card_id, at_ms } of uses) if (card_id !== null) activities.useAt(card_id, at_ms);
+  for (const { card_id, at_ms } of uses) if (card_id !== null) known.useAt(card_id, at_ms);
   const records = db.each<UseRecord>(
     `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant, currency from tx
       where gone_at is null and at_ms >= ?`,
@@ -25,12 +25,10 @@ export function accountRows(db: MirrorDatabase, now: number, spending?: Spending
   );
   let leftOut = 0;
   for (const record of records) {
-    if (record.at_ms >= since) activities.add(record);
+    if (record.at_ms >= since) known.add(record);
     if (isInDollars(record)) spending?.add(record);
     else leftOut += 1;
   }
-  const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
-  const known: FactSources = { activities, wholeSince: open?.to_ms ?? Number.NEGATIVE_INFINITY };
   return {
     /** Oldest first, also those that ended or are gone. */
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),

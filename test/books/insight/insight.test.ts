@@ -7,9 +7,8 @@ import { card, DAY, NOW, record } from '../rows.ts';
 
 describe('attention', () => {
   function told(options: Partial<AttentionRows> & { records?: readonly TxRow[] } = {}) {
-    const activities = new Activities(NOW);
-    for (const each of options.records ?? []) activities.add(each);
-    const known = { activities, wholeSince: 0 };
+    const known = new Activities(NOW, 0);
+    for (const each of options.records ?? []) known.add(each);
     const rows = {
       unknown: [],
       open: [],

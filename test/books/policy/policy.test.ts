@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import type { FactSources } from '../../../src/books/facts.ts';
 import {
   evaluatePolicy,
   judgedAgain,
@@ -17,19 +16,13 @@ import { card, DAY, NOW, record } from '../rows.ts';
 const policyOf = (text: string) => readPolicy(text, 'policy.yaml');
 const rule = (text: string) => policyOf(`version: 1\nrules: [{ name: r, ${text} }]\n`);
 
-function known({
-  records = [],
-  wholeSince = 0,
-}: {
-  records?: readonly TxRow[];
-  wholeSince?: number;
-} = {}): FactSources {
-  const activities = new Activities(NOW);
+function known({ records = [], wholeSince = 0 }: { records?: readonly TxRow[]; wholeSince?: number } = {}): Activities {
+  const activities = new Activities(NOW, wholeSince);
   for (const each of records) activities.add(each);
-  return { activities, wholeSince };
+  return activities;
 }
 
-function found(text: string, options: Partial<CardRow> = {}, given: FactSources = known()): number {
+function found(text: string, options: Partial<CardRow> = {}, given: Activities = known()): number {
   return evaluatePolicy(rule(text), [card({ card_id: 'card_1', ...options })], given).findings.length;
 }
 
