@@ -47,25 +47,52 @@ export function targetOf(text: string) {
 }
 
 /** One queue a target, so that a slow one holds up no other. */
-export function createForwarder(settings: ForwarderSettings) {
-  const queues = settings.targets.map(target => ({
+export function createForwarder({ targets, clock, onForwarded, secureContext }: ForwarderSettings) {
+  const queues = targets.map(target => ({
     target,
     last: Promise.resolve(true),
     taken: createDedupeSet(MOST_TAKEN),
     refused: new Set<string>(),
   }));
 
+  /**
+   * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
+   * is for all of it: a target that sends a byte now and then does not keep it.
+   */
+  function sendOnce(url: URL, { bytes, headers }: Arrived['delivery']): Promise<number | string> {
+    const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
+    const options = {
+      method: 'POST',
+      headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
+      agent: false,
+      ...(secureContext && { secureContext }),
+    } as const;
+    const send = (late: AbortSignal) =>
+      new Promise<number | string>(resolve => {
+        const sent = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, { ...options, signal: late });
+        sent.on('error', (error: NodeJS.ErrnoException) =>
+          resolve(late.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : (error.code ?? error.message)),
+        );
+        sent.on('response', response => {
+          response.on('error', () => undefined).resume();
+          resolve(response.statusCode ?? 0);
+        });
+        sent.end(bytes);
+      });
+    return within(TIMEOUT_MS, clock, send);
+  }
+
   async function forward(queue: (typeof queues)[number], { event, delivery }: Arrived): Promise<boolean> {
     const { target, taken, refused } = queue;
     const { id } = event;
     if (taken.has(id)) return true;
-    const outcome = await sendOnce(settings, target.url, delivery);
+    const outcome = await sendOnce(target.url, delivery);
     const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
     if (isDelivered) {
       taken.add(id);
       refused.delete(id);
     } else refused.add(id);
-    settings.onForwarded({ target: target.url.href, event: id, outcome, isDelivered });
+    onForwarded({ target: target.url.href, event: id, outcome, isDelivered });
     return isDelivered;
   }
 
@@ -86,35 +113,4 @@ export function createForwarder(settings: ForwarderSettings) {
       return queues.reduce((sum, { refused }) => sum + refused.size, 0);
     },
   };
-}
-
-/**
- * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
- * is for all of it: a target that sends a byte now and then does not keep it.
- */
-function sendOnce(
-  { clock, secureContext }: ForwarderSettings,
-  url: URL,
-  { bytes, headers }: Arrived['delivery'],
-): Promise<number | string> {
-  const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
-  const options = {
-    method: 'POST',
-    headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
-    agent: false,
-    ...(secureContext && { secureContext }),
-  } as const;
-  const send = (late: AbortSignal) =>
-    new Promise<number | string>(resolve => {
-      const sent = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, { ...options, signal: late });
-      sent.on('error', (error: NodeJS.ErrnoException) =>
-        resolve(late.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : (error.code ?? error.message)),
-      );
-      sent.on('response', response => {
-        response.on('error', () => undefined).resume();
-        resolve(response.statusCode ?? 0);
-      });
-      sent.end(bytes);
-    });
-  return within(TIMEOUT_MS, clock, send);
 }

@@ -222,43 +222,33 @@ export async function* runScenario(
 ): AsyncGenerator<StepDone, void> {
   const captured = new Map<string, unknown>();
   for (const [before, step] of steps.entries()) {
-    const { line, column } = step;
+    const { nth, line, column, operation, fails } = step;
     const failed = (what: string) =>
       new CliError('check_failed', {
-        message: `step ${step.nth} (${file}:${line}), ${step.operation.name}: ${what}`,
+        message: `step ${nth} (${file}:${line}), ${operation.name}: ${what}`,
         notes: before === 0 ? [] : [`${before} of ${steps.length} steps were as expected before it`],
         faults: [{ file, line, column, text: what }],
         outcome: 'refused',
       });
-    const answer = await executed(step, captured, execute, failed);
+    let [answer, expected]: unknown[] = [];
+    let isRefused = false;
+    try {
+      expected = resolved(step.expect, captured);
+      answer = await execute(operation, inputOf(step, captured));
+    } catch (error) {
+      if (error instanceof RangeError) throw failed(error.message);
+      if (!(error instanceof CliError) || !DEFINITE.includes(error.kind)) throw error;
+      const said = error.facts.service?.error ?? error.kind;
+      if (said !== fails)
+        throw failed(fails === undefined ? error.message : `was refused with ${said}, ${fails} expected`);
+      isRefused = true;
+    }
+    if (fails !== undefined && !isRefused) throw failed(`went through, and should have been refused with ${fails}`);
+    const wrong = step.expect === undefined ? [] : differences(expected, answer);
+    if (wrong.length > 0) throw failed(wrong.join('; '));
     if (step.as !== undefined) captured.set(step.as, answer);
-    const { nth, operation, fails = 'ok' } = step;
-    yield { step: nth, line, operation: operation.name, outcome: fails, id: idOf(answer) };
+    yield { step: nth, line, operation: operation.name, outcome: fails ?? 'ok', id: idOf(answer) };
   }
-}
-
-async function executed(
-  step: Step,
-  captured: Map<string, unknown>,
-  execute: ExecuteStep,
-  failed: (what: string) => CliError,
-): Promise<unknown> {
-  const { operation, fails } = step;
-  let [answer, expected]: unknown[] = [];
-  try {
-    expected = resolved(step.expect, captured);
-    answer = await execute(operation, inputOf(step, captured));
-  } catch (error) {
-    if (error instanceof RangeError) throw failed(error.message);
-    if (!(error instanceof CliError) || !DEFINITE.includes(error.kind)) throw error;
-    const said = error.facts.service?.error ?? error.kind;
-    if (said === fails) return undefined;
-    throw failed(fails === undefined ? error.message : `was refused with ${said}, ${fails} expected`);
-  }
-  if (fails !== undefined) throw failed(`went through, and should have been refused with ${fails}`);
-  const wrong = step.expect === undefined ? [] : differences(expected, answer);
-  if (wrong.length > 0) throw failed(wrong.join('; '));
-  return answer;
 }
 
 /** Throws a `RangeError` for a value that an earlier answer does not have, or has otherwise than the field takes it. */
